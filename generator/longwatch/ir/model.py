@@ -14,10 +14,10 @@ from longwatch.diagnostics import Origin
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all IR types: immutable, keyword-only (msgspec does not inherit kw_only, so each type says it)."""
+    """Base of all IR types. Each repeats both words: msgspec does not inherit kw_only, nor mypy frozen."""
 
 
-class Comparison(Node, kw_only=True):
+class Comparison(Node, frozen=True, kw_only=True):
     """`left operator right`. `right` is PromQL text when it varies by run, else a number in `unit`."""
 
     left: str
@@ -29,7 +29,7 @@ class Comparison(Node, kw_only=True):
     """Labels that match left to a right that is a series."""
 
 
-class Guard(Node, kw_only=True):
+class Guard(Node, frozen=True, kw_only=True):
     """Keeps (`unless=False`) or drops the alerts whose `on` labels also appear in `expr`."""
 
     expr: str
@@ -38,7 +38,7 @@ class Guard(Node, kw_only=True):
     unless: bool = False
 
 
-class Join(Node, kw_only=True):
+class Join(Node, frozen=True, kw_only=True):
     """Adds the labels `take` from `expr` (one series per `on`, value 1). Optional: keeps alerts without a partner."""
 
     expr: str
@@ -48,7 +48,7 @@ class Join(Node, kw_only=True):
     optional: bool = False
 
 
-class Record(Node, kw_only=True):
+class Record(Node, frozen=True, kw_only=True):
     """One recording rule."""
 
     name: str
@@ -57,7 +57,7 @@ class Record(Node, kw_only=True):
     labels: Mapping[str, str] = {}
 
 
-class Window(Node, kw_only=True):
+class Window(Node, frozen=True, kw_only=True):
     """A number that the compiler derived, with why; shown by explain."""
 
     name: str
@@ -65,7 +65,7 @@ class Window(Node, kw_only=True):
     reason: str
 
 
-class Alert(Node, kw_only=True):
+class Alert(Node, frozen=True, kw_only=True):
     """One alert rule; several `conditions` are alternatives (or)."""
 
     name: str
@@ -107,7 +107,7 @@ class Alert(Node, kw_only=True):
     origin: Origin
 
 
-class Inhibition(Node, kw_only=True):
+class Inhibition(Node, frozen=True, kw_only=True):
     """While `source` fires, `targets` with equal non-empty `equal` labels stay silent."""
 
     source: str
@@ -116,14 +116,14 @@ class Inhibition(Node, kw_only=True):
     reason: str
 
 
-class Query(Node, kw_only=True):
+class Query(Node, frozen=True, kw_only=True):
     expr: str
     legend: str
     dashed: bool = False
     """A threshold or band that is itself a series."""
 
 
-class Line(Node, kw_only=True):
+class Line(Node, frozen=True, kw_only=True):
     """A constant threshold drawn in a panel."""
 
     value: float
@@ -133,7 +133,7 @@ class Line(Node, kw_only=True):
     """The bad side lies below the line."""
 
 
-class Panel(Node, kw_only=True):
+class Panel(Node, frozen=True, kw_only=True):
     """One time series panel. `key` is stable: panel ids derive from the order of keys in the dashboard."""
 
     key: str
@@ -151,7 +151,7 @@ class Panel(Node, kw_only=True):
     text: str = ""
 
 
-class Dashboard(Node, kw_only=True):
+class Dashboard(Node, frozen=True, kw_only=True):
     uid: str
     title: str
     description: str
@@ -163,14 +163,14 @@ class Dashboard(Node, kw_only=True):
     """(title, PromQL) of alert annotations."""
 
 
-class Series(Node, kw_only=True):
+class Series(Node, frozen=True, kw_only=True):
     """An input series of a test: a selector with labels, and promtool's notation of its values."""
 
     selector: str
     values: str
 
 
-class Firing(Node, kw_only=True):
+class Firing(Node, frozen=True, kw_only=True):
     """At `at` seconds `alert` fires for exactly the subjects in `labels` (one mapping each)."""
 
     alert: str
@@ -178,7 +178,7 @@ class Firing(Node, kw_only=True):
     labels: tuple[Mapping[str, str], ...]
 
 
-class Silence(Node, kw_only=True):
+class Silence(Node, frozen=True, kw_only=True):
     """Between 0 and `until` none of the family's alerts fires, except those named."""
 
     until: float
@@ -187,7 +187,7 @@ class Silence(Node, kw_only=True):
     """When given: only these are looked at."""
 
 
-class Scenario(Node, kw_only=True):
+class Scenario(Node, frozen=True, kw_only=True):
     """One promtool test. `key` is unique in its file and stands in each expression: promtool prints no test name."""
 
     key: str
@@ -203,7 +203,7 @@ class Scenario(Node, kw_only=True):
     origin: Origin
 
 
-class Unprotected(Node, kw_only=True):
+class Unprotected(Node, frozen=True, kw_only=True):
     """A pack's alert that was left out, or a failure that an alert cannot see."""
 
     alert: str
@@ -212,14 +212,14 @@ class Unprotected(Node, kw_only=True):
     origin: Origin
 
 
-class Manual(Node, kw_only=True):
+class Manual(Node, frozen=True, kw_only=True):
     """A detector's manual, for the guide and explain."""
 
     detector: str
     text: str
 
 
-class Plan(Node, kw_only=True):
+class Plan(Node, frozen=True, kw_only=True):
     """Everything compiled from one family or one cluster."""
 
     name: str
@@ -251,7 +251,7 @@ class Plan(Node, kw_only=True):
     origin: Origin
 
 
-class Receiver(Node, kw_only=True):
+class Receiver(Node, frozen=True, kw_only=True):
     """`settings` are the receiver's fields as Alertmanager 0.25 spells them, under one integration name."""
 
     name: str
@@ -260,7 +260,7 @@ class Receiver(Node, kw_only=True):
     origin: Origin
 
 
-class Team(Node, kw_only=True):
+class Team(Node, frozen=True, kw_only=True):
     name: str
     title: str
     contact: str
@@ -271,7 +271,7 @@ class Team(Node, kw_only=True):
     origin: Origin
 
 
-class SeverityRule(Node, kw_only=True):
+class SeverityRule(Node, frozen=True, kw_only=True):
     name: str
     pages: bool
     repeat: float
@@ -279,7 +279,7 @@ class SeverityRule(Node, kw_only=True):
     group_interval: float
 
 
-class MuteTime(Node, kw_only=True):
+class MuteTime(Node, frozen=True, kw_only=True):
     """A named interval in Alertmanager's own fields, already normalised."""
 
     name: str
@@ -292,7 +292,7 @@ class MuteTime(Node, kw_only=True):
     reason: str
 
 
-class LogSchema(Node, kw_only=True):
+class LogSchema(Node, frozen=True, kw_only=True):
     """The fields that every log line must and may carry."""
 
     required: tuple[str, ...]
@@ -308,7 +308,7 @@ class LogSchema(Node, kw_only=True):
     retention: float
 
 
-class Shared(Node, kw_only=True):
+class Shared(Node, frozen=True, kw_only=True):
     """What every emitter may need to know about the organisation."""
 
     name: str
@@ -326,13 +326,13 @@ class Shared(Node, kw_only=True):
     origin: Origin
 
 
-class Fleet(Node, kw_only=True):
+class Fleet(Node, frozen=True, kw_only=True):
     shared: Shared
     plans: tuple[Plan, ...]
     """Families, then clusters, each by name."""
 
 
-class RouteFacts(Node, kw_only=True):
+class RouteFacts(Node, frozen=True, kw_only=True):
     """What the fleet-wide emitters need of one alert."""
 
     name: str
@@ -341,7 +341,7 @@ class RouteFacts(Node, kw_only=True):
     stage: str
 
 
-class Summary(Node, kw_only=True):
+class Summary(Node, frozen=True, kw_only=True):
     """What fleet-wide emitters see of a plan; small, so that one changed family rebuilds little."""
 
     name: str
