@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _BYTES = {
     "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
@@ -29,12 +27,17 @@ class Percent(float):
     """A ratio; always written with the sign: `97%` is 0.97."""
 
 
-class Threshold(msgspec.Struct, frozen=True):
-    """A limit: `97%` (relative to the baseline or the trailing value), `10GiB`, `30m`, or a plain number in the signal's unit."""
+class Threshold(float):
+    """A limit: `97%` (relative to a baseline or to a trailing value), `10GiB`, `30m`, or a plain number in the signal's unit."""
 
-    value: float
     relative: bool = False
     written: str = ""
+
+    @staticmethod
+    def of(value: float, *, relative: bool = False, written: str = "") -> Threshold:
+        made = Threshold(value)
+        made.relative, made.written = relative, written or number(value)
+        return made
 
 
 def parse_duration(text: str) -> Duration:
@@ -47,13 +50,13 @@ def parse_duration(text: str) -> Duration:
 def parse_threshold(raw: str | float) -> Threshold:
     """Raises ValueError on a text that carries no known unit."""
     if isinstance(raw, (int, float)):
-        return Threshold(float(raw), False, f"{raw:g}")
+        return Threshold.of(float(raw))
     if re.match(PERCENT_PATTERN, raw):
-        return Threshold(round(float(raw[:-1]) / 100, 10), True, raw)
+        return Threshold.of(round(float(raw[:-1]) / 100, 10), relative=True, written=raw)
     if re.match(BYTES_PATTERN, raw):
         unit = raw.lstrip("0123456789.")
-        return Threshold(float(raw[: -len(unit)]) * _BYTES[unit], False, raw)
-    return Threshold(float(parse_duration(raw)), False, raw)
+        return Threshold.of(float(raw[: -len(unit)]) * _BYTES[unit], written=raw)
+    return Threshold.of(float(parse_duration(raw)), written=raw)
 
 
 def decode(kind: type, raw: Any) -> Any:
@@ -62,6 +65,8 @@ def decode(kind: type, raw: Any) -> Any:
         return parse_duration(raw)
     if kind is Percent and isinstance(raw, str) and re.match(PERCENT_PATTERN, raw):
         return Percent(round(float(raw[:-1]) / 100, 10))
+    if kind is Threshold and isinstance(raw, (str, int, float)) and not isinstance(raw, bool):
+        return parse_threshold(raw)
     raise ValueError(f"{raw!r} is not a {kind.__name__.lower()}")
 
 
@@ -71,6 +76,10 @@ def json_schema(kind: type) -> dict[str, Any]:
         return {"type": "string", "pattern": DURATION_PATTERN, "description": "A duration such as 90s, 40m, 1h30m, 7d."}
     if kind is Percent:
         return {"type": "string", "pattern": PERCENT_PATTERN, "description": "A percentage with its sign, such as 97%."}
+    if kind is Threshold:
+        pattern = f"({PERCENT_PATTERN})|({BYTES_PATTERN})|({DURATION_PATTERN})"
+        text = "97% (relative), 10GiB, 30m, or a number in the signal's unit."
+        return {"type": ["number", "string"], "pattern": pattern, "description": text}
     raise NotImplementedError(kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from longwatch.artifact import Artifact
@@ -45,10 +45,10 @@ def check_config(tool: Tool, config: Artifact, folder: Path, environment: Mappin
     )
 
 
-def render(
-    tool: Tool, config: Artifact, templates: Sequence[Artifact], folder: Path, environment: Mapping[str, str]
-) -> Command | None:
+def render(tool: Tool, config: Artifact, folder: Path, environment: Mapping[str, str]) -> Command | None:
     """Renders every text of the configuration with one firing and one resolved alert; check-config only parses files.
+
+    It reads the files that the configuration's own globs match, so that a glob that matches none is found too.
 
     None when the configuration holds no template.
     """
@@ -57,13 +57,14 @@ def render(
         return None
     data = folder / "notification.json"
     data.write_text(json.dumps(_NOTIFICATION), encoding="utf-8")
-    globs = [f"--template.glob={folder / template.path}" for template in templates]
+    place = (folder / config.path).parent
+    globs = _globs(config.text) or ["none.tmpl"]  # amtool insists on one
     return Command(
         argv=(
             tool.path,
             "template",
             "render",
-            *globs,
+            *(f"--template.glob={place / glob}" for glob in globs),
             f"--template.data={data}",
             "--template.text=" + "\n".join(texts),
         ),
@@ -102,6 +103,11 @@ def _diagnostic(code: str, config: Artifact, said: str) -> Diagnostic:
     quoted = set(re.findall(r'"([^"]+)"', said))
     keys = sorted((key for key in config.origins if key.rpartition("/")[2] in quoted), key=len)
     return Diagnostic(code=code, message=f"{config.path}: {said}", origin=config.origins[keys[-1]] if keys else None)
+
+
+def _globs(text: str) -> list[str]:
+    listed = re.search(r"^templates:\n((?: *- .*\n?)+)", text, re.MULTILINE)
+    return [line.strip(" -\"'") for line in listed[1].splitlines()] if listed else []
 
 
 def _inline(text: str) -> list[str]:

@@ -59,7 +59,6 @@ def judge(
     rules = [rule for rule in of["prometheus"] if _is_yaml(rule)]
     tests = [test for test in of["promtool"] if _is_yaml(test)]
     configs = [config for config in of["alertmanager"] if _is_yaml(config)]
-    templates = [template for template in of["alertmanager"] if not _is_yaml(template)]
     total = bool(rules) + len(tests) + len(configs)
     with _workspace([a for target in TARGETS for a in of[target]]) as folder:
         environment = {**toolbox.environment, "TMPDIR": str(folder / "tmp")}
@@ -87,7 +86,7 @@ def judge(
         verdicts += _carry_out([test([file]) for file in again], jobs, progress, done, total)[0]
         done = total - len(configs)
         for config in configs:
-            verdicts.append(_judge_config(config, templates, toolbox, folder, environment, jobs))
+            verdicts.append(_judge_config(config, toolbox, folder, environment, jobs))
             done += 1
             if progress:
                 progress(done, total, config.path)
@@ -125,16 +124,11 @@ def _carry_out(
 
 
 def _judge_config(
-    config: Artifact,
-    templates: Sequence[Artifact],
-    toolbox: Toolbox,
-    folder: Path,
-    environment: dict[str, str],
-    jobs: int,
+    config: Artifact, toolbox: Toolbox, folder: Path, environment: dict[str, str], jobs: int
 ) -> FileVerdict:
     tool = toolbox["amtool"]
     commands = [amtool.check_config(tool, config, folder, environment)]
-    if rendering := amtool.render(tool, config, templates, folder, environment):
+    if rendering := amtool.render(tool, config, folder, environment):
         commands.append(rendering)
     finished = run_all(commands, jobs=jobs)
     return amtool.judge_config(tool, config, folder, finished[0], finished[1] if len(finished) > 1 else None)
