@@ -1,0 +1,119 @@
+"""The whole pipeline on one screen: text → Document → Policy → Fleet → Artifacts.
+
+Starts no process, reads no file, writes nothing. Every stage is a pure function; problems are collected, not raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from longwatch.artifact import Artifact
+from longwatch.diagnostics import Diagnostic, Severity, Trouble
+from longwatch.ir.model import Fleet, Plan, Shared, Summary
+from longwatch.load.document import Document
+from longwatch.load.yaml_source import read_text
+from longwatch.lower.fleet import lower_cluster, lower_family, lower_shared, summary
+from longwatch.plugins.back import emitters, fleet_checks
+from longwatch.plugins.front import checks, detectors, exporters
+from longwatch.policy.model import Policy
+from longwatch.policy.resolve import resolve
+from longwatch.render.manifest import manifest
+from longwatch.validate.documents import validate
+
+
+class Front(msgspec.Struct, frozen=True, kw_only=True):
+    """What the policies say. `policy` is None when they cannot be resolved."""
+
+    documents: Mapping[str, Document]
+    policy: Policy | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.policy is not None and not any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+    front: Front
+    fleet: Fleet | None
+    artifacts: tuple[Artifact, ...]
+    """Empty when anything is in error."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Of all stages, each with its span."""
+
+    @property
+    def ok(self) -> bool:
+        return self.fleet is not None and not any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+def read(files: Sequence[tuple[str, bytes]]) -> Front:
+    """Load, validate, resolve, check. All problems of all files."""
+    documents: dict[str, Document] = {}
+    found: list[Diagnostic] = []
+    for name, raw in files:
+        document, problems = read_text(name, raw)
+        found += problems
+        if document is not None:
+            documents[name] = document
+    parameters = {name: detector.parameters for name, detector in detectors().items()}
+    typed, problems = validate(tuple((name, document.value) for name, document in documents.items()), parameters)
+    found += problems
+    policy = None
+    try:
+        policy, problems = resolve(typed, exporters(), parameters)
+        found += problems
+        if not any(d.severity is Severity.ERROR for d in found):
+            found += [problem for check in checks().values() for problem in check.run(policy)]
+    except Trouble as trouble:
+        found += trouble.diagnostics
+    return Front(documents=documents, policy=policy, diagnostics=placed(found, documents))
+
+
+def plan(policy: Policy) -> Fleet:
+    """The IR of everything."""
+    plans = (*(lower_family(policy, f) for f in policy.families), *(lower_cluster(policy, c) for c in policy.clusters))
+    return Fleet(shared=lower_shared(policy), plans=plans)
+
+
+def judge(fleet: Fleet) -> tuple[Diagnostic, ...]:
+    """The fleet checks."""
+    return tuple(problem for check in fleet_checks().values() for problem in check.run(fleet))
+
+
+def emit_plan(plan: Plan, shared: Shared) -> tuple[Artifact, ...]:
+    return tuple(a for e in emitters().values() if e.plan is not None for a in e.plan(plan, shared))
+
+
+def emit_fleet(summaries: tuple[Summary, ...], shared: Shared) -> tuple[Artifact, ...]:
+    return tuple(a for e in emitters().values() if e.fleet is not None for a in e.fleet(summaries, shared))
+
+
+def emit(fleet: Fleet) -> tuple[Artifact, ...]:
+    """All artifacts, the manifest last."""
+    artifacts = [artifact for plan in fleet.plans for artifact in emit_plan(plan, fleet.shared)]
+    artifacts += emit_fleet(tuple(summary(p) for p in fleet.plans), fleet.shared)
+    artifacts.sort(key=lambda artifact: artifact.path)
+    return (*artifacts, manifest(artifacts))
+
+
+def compile_policies(files: Sequence[tuple[str, bytes]]) -> Compiled:
+    """Everything, in memory."""
+    front = read(files)
+    if front.policy is None or not front.ok:
+        return Compiled(front=front, fleet=None, artifacts=(), diagnostics=front.diagnostics)
+    fleet = plan(front.policy)
+    diagnostics = (*front.diagnostics, *placed(judge(fleet), front.documents))
+    bad = any(d.severity is Severity.ERROR for d in diagnostics)
+    return Compiled(front=front, fleet=fleet, artifacts=() if bad else emit(fleet), diagnostics=diagnostics)
+
+
+def placed(diagnostics: Sequence[Diagnostic], documents: Mapping[str, Document]) -> tuple[Diagnostic, ...]:
+    """Each diagnostic with the span of its origin."""
+    return tuple(
+        msgspec.structs.replace(d, span=documents[d.origin.file].span(d.origin.path, key=d.origin.key))
+        if d.span is None and d.origin is not None and d.origin.file in documents
+        else d
+        for d in diagnostics
+    )
