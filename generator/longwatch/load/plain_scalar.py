@@ -49,26 +49,13 @@ def read_plain(text: str) -> tuple[Scalar, Trap | None]:
     if text[0] in _NUMBER_STARTS:
         return _read_number(text)
     if text in _SWITCHES:
-        return _SWITCHES[text], boolean_word(text)
+        return _SWITCHES[text], _boolean_word(text)
     return text, None
 
 
 def is_number(text: str) -> bool:
     """Whether a reader takes the key `text` for a number: `1.0e+6`, `300000`, `2e6`."""
     return bool(_NUMBER_TO_A_READER.fullmatch(text))
-
-
-def boolean_word(text: str) -> Trap | None:
-    """The trap of plain yes, no, on and off; None for any other text."""
-    if text not in _SWITCHES:
-        return None
-    meaning = "true" if _SWITCHES[text] else "false"
-    return Trap(
-        code="boolean-word",
-        message=f"`{text}` without quotes is {meaning} to this YAML reader and text to others",
-        why="YAML 1.1 reads yes, no, on and off as booleans, YAML 1.2 reads them as text",
-        help=f'write {meaning}, or "{text}" in quotes if the word is meant',
-    )
 
 
 def _read_number(text: str) -> tuple[Scalar, Trap | None]:
@@ -132,6 +119,16 @@ def _spellings(written: str, value: float) -> list[str]:
         if len(digits) <= 20 and not (digits.lstrip("+-").startswith("0") and "." not in digits and value):
             spellings.append(digits)
     return spellings or [repr(value)]
+
+
+def _boolean_word(text: str) -> Trap:
+    meaning = "true" if _SWITCHES[text] else "false"
+    return Trap(
+        code="boolean-word",
+        message=f"`{text}` without quotes is {meaning} to this YAML reader and text to others",
+        why="YAML 1.1 reads yes, no, on and off as booleans, YAML 1.2 reads them as text",
+        help=f'write {meaning}, or "{text}" in quotes if the word is meant',
+    )
 
 
 def _not_finite(text: str) -> Trap:

@@ -15,7 +15,7 @@ import yaml
 
 from longwatch.diagnostics import Diagnostic, Span
 from longwatch.load.document import Document, Place, Scalar, Value, span_between
-from longwatch.load.plain_scalar import boolean_word, is_number, read_plain
+from longwatch.load.plain_scalar import is_number, read_plain
 from longwatch.load.syntax_words import Complaint, explain
 
 MAX_BYTES = 2**20
@@ -80,6 +80,7 @@ class _Builder:
         self._file = file
         self._lines = lines
         self._next = next_event
+        self._has_exclamation = any("!" in line for line in lines)  # asked once, not for each of hundreds of scalars
 
     def document(self) -> Document | None:
         self._next()  # the start of the stream
@@ -185,15 +186,14 @@ class _Builder:
                 help="write the settings out, or use `extends` and packs, whose effect `longwatch explain` shows",
             )
             return None
-        if trap := boolean_word(text):
-            self._note(event, trap.code, trap.message, why=trap.why, help=trap.help)
-            return text
-        if is_number(text):  # the points of a curve; read_plain would refuse 1e6, which is harmless as text
-            return text
         value, trap = read_plain(text)
+        if trap is None and isinstance(value, str):
+            return text
+        if is_number(text):  # the points of a curve; read_plain refuses 1e6, which is harmless as text
+            return text
         if trap is not None:
             self._note(event, trap.code, trap.message, why=trap.why, help=trap.help)
-        elif not isinstance(value, str):
+        else:
             shown = f"`{text}`" if text else "an empty key"
             self._note(
                 event, "key-not-text", f"{shown} is not text", help="a key is a name: put it in quotes if it is meant"
@@ -211,7 +211,7 @@ class _Builder:
                 help="write the value out where it is used, or use `extends` and packs",
             )
         tag = event.tag
-        if tag is None and type(event) is yaml.ScalarEvent and event.implicit[0] and self._is_bare_tag(event):
+        if tag is None and self._has_exclamation and self._is_bare_tag(event):
             tag = "!"
         if tag is not None:
             shown = tag.replace("tag:yaml.org,2002:", "!!", 1)
@@ -226,8 +226,10 @@ class _Builder:
     def _is_bare_tag(self, event: Any) -> bool:
         """Whether a scalar carries the tag `!`, which the parser drops from its event."""
         start, end = event.start_mark, event.end_mark
-        differs = bool(end.index - start.index > len(event.value))
-        return differs and self._lines[start.line][start.column] == "!"
+        if type(event) is not yaml.ScalarEvent or not event.implicit[0]:
+            return False
+        longer = bool(end.index - start.index > len(event.value))
+        return longer and self._lines[start.line][start.column] == "!"
 
     def _refuse_alias(self, event: Any) -> None:
         self._note(
