@@ -46,6 +46,15 @@ class Finding(NamedTuple):
     rule: str
 
 
+def files_of(case: Path) -> list[Path]:
+    return [case] if case.is_file() else sorted(case.rglob("*.y*ml"))
+
+
+def shown(file: str | Path) -> str:
+    """A path below this folder, with forward slashes."""
+    return Path(file).relative_to(HERE).as_posix()
+
+
 def expectations(path: Path) -> list[Finding]:
     """A column of 0 stands for any."""
     lines = path.read_bytes().decode("utf-8", "replace").splitlines()
@@ -61,19 +70,18 @@ def expectations(path: Path) -> list[Finding]:
             (later for later in range(number + 1, len(lines) + 1) if "# expect: " not in lines[later - 1]), number + 1
         )
         rule = f"{match['severity']}[{match['code']}]"
-        found.append(Finding(path.name, int(match["line"] or below), int(match["column"] or 0), rule))
+        found.append(Finding(shown(path), int(match["line"] or below), int(match["column"] or 0), rule))
     return found
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_bad_policy_gets_exactly_the_diagnostics_that_it_announces(case: Path) -> None:
-    files = [case] if case.is_file() else sorted(p for p in case.rglob("*.y*ml"))
-    expected = sorted(finding for file in files for finding in expectations(file))
+    expected = sorted(finding for file in files_of(case) for finding in expectations(file))
     free = {(finding.file, finding.line, finding.rule) for finding in expected if not finding.column}
     found = []
     for diagnostic in diagnose(case):
         assert diagnostic.span, f"{diagnostic.code} points nowhere"
-        file, line = Path(diagnostic.span.file).name, diagnostic.span.line
+        file, line = shown(diagnostic.span.file), diagnostic.span.line
         rule = f"{diagnostic.severity.value}[{diagnostic.code}]"
         found.append(Finding(file, line, 0 if (file, line, rule) in free else diagnostic.span.column, rule))
     assert sorted(found) == expected
@@ -81,8 +89,7 @@ def test_a_bad_policy_gets_exactly_the_diagnostics_that_it_announces(case: Path)
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_is_named_after_a_code_that_it_expects(case: Path) -> None:
-    files = [case] if case.is_file() else sorted(p for p in case.rglob("*.y*ml"))
-    codes = {finding.rule.split("[")[1][:-1] for file in files for finding in expectations(file)}
+    codes = {finding.rule.split("[")[1][:-1] for file in files_of(case) for finding in expectations(file)}
     assert case.stem.split("--")[0] in codes
 
 
