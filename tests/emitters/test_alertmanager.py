@@ -12,7 +12,6 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -31,6 +30,7 @@ from longwatch.ir.model import (
     Summary,
     Team,
 )
+from longwatch.tools.toolbox import Toolbox
 
 HERE = Origin(file="policies/organisation.yaml")
 RUN = ("cluster", "run_id")
@@ -190,8 +190,8 @@ def test_no_secret_stands_in_the_text(tmp_path: Path) -> None:
 # --- amtool -------------------------------------------------------------------------------------------------------
 
 
-def test_amtool_accepts_the_configuration(tools: Any, tmp_path: Path) -> None:
-    assert "SUCCESS" in run(tools.amtool, "check-config", emit(tmp_path))
+def test_amtool_accepts_the_configuration(tools: Toolbox, tmp_path: Path) -> None:
+    assert "SUCCESS" in run(tools["amtool"].path, "check-config", emit(tmp_path))
 
 
 def _declared() -> Iterator[tuple[str, dict[str, str], str]]:
@@ -217,11 +217,11 @@ def _declared() -> Iterator[tuple[str, dict[str, str], str]]:
     ("given", "expected"), [case[1:] for case in _declared()], ids=[case[0] for case in _declared()]
 )
 def test_each_alert_reaches_exactly_its_receiver(
-    tools: Any, tmp_path: Path, given: dict[str, str], expected: str
+    tools: Toolbox, tmp_path: Path, given: dict[str, str], expected: str
 ) -> None:
     pairs = [f"{key}={value}" for key, value in given.items() if value]  # an empty label is an absent one
     config = f"--config.file={emit(tmp_path)}"
-    assert run(tools.amtool, "config", "routes", "test", config, *pairs).strip() == expected
+    assert run(tools["amtool"].path, "config", "routes", "test", config, *pairs).strip() == expected
 
 
 NOTIFICATION = {
@@ -253,7 +253,7 @@ NOTIFICATION = {
 
 
 @pytest.fixture
-def wording(tools: Any, tmp_path: Path) -> Callable[..., str]:
+def wording(tools: Toolbox, tmp_path: Path) -> Callable[..., str]:
     """Renders one of our templates with the real Alertmanager's template engine."""
 
     def render(name: str, **changes: object) -> str:
@@ -262,7 +262,7 @@ def wording(tools: Any, tmp_path: Path) -> Callable[..., str]:
         glob = emit(tmp_path).parent / "templates" / "*.tmpl"
         text = f'{{{{ template "longwatch.{name}" . }}}}'
         return run(
-            tools.amtool,
+            tools["amtool"].path,
             "template",
             "render",
             f"--template.glob={glob}",
@@ -351,7 +351,7 @@ def _free_port() -> int:
 
 
 @pytest.fixture
-def alertmanager(tools: Any, tmp_path: Path) -> Iterator[tuple[Inbox, Callable[..., None]]]:
+def alertmanager(tools: Toolbox, tmp_path: Path) -> Iterator[tuple[Inbox, Callable[..., None]]]:
     """A running Alertmanager with the emitted configuration, whose receivers all lead to one inbox."""
     inbox = Inbox()
     quick = tuple(msgspec.structs.replace(s, group_wait=0.5, group_interval=1, repeat=60) for s in SHARED.severities)
@@ -359,7 +359,7 @@ def alertmanager(tools: Any, tmp_path: Path) -> Iterator[tuple[Inbox, Callable[.
     config = emit(tmp_path, msgspec.structs.replace(SHARED, receivers=hooks, severities=quick, mute_times=()))
     url = f"http://127.0.0.1:{_free_port()}"
     command = [
-        str(tools.alertmanager),
+        str(tools["alertmanager"].path),
         f"--config.file={config}",
         f"--web.listen-address={url.removeprefix('http://')}",
         "--cluster.listen-address=",
