@@ -154,6 +154,17 @@ def test_a_wrong_expression_in_a_rule_points_at_the_alert_once(tools: Toolbox) -
     assert (found.ok, found.proved) == (False, 0)
 
 
+def test_a_copy_of_the_rules_without_origins_borrows_those_of_its_family(tools: Toolbox) -> None:
+    copy = Artifact(
+        path="prometheus/gpt.armed.yml",
+        text=RULES.replace("gpt:loss > 10", "gpt:loss > ("),
+        target="prometheus",
+        subject="gpt",
+    )
+
+    assert [d.origin for d in verdict(tools, rules(), copy).diagnostics] == [ALERT]
+
+
 def test_a_wrong_template_in_a_rule_points_at_the_alert(tools: Toolbox) -> None:
     found = verdict(tools, rules(RULES.replace("$labels.run_id", "$label.run_id")))
 

@@ -52,7 +52,7 @@ def judge_rules(tool: Tool, rules: Sequence[Artifact], folder: Path, finished: F
     if stopped := broken(tool, finished):
         return [_verdict(rule, diagnostics=(stopped,)) for rule in rules]
     reports = rule_reports(finished.stdout.replace(f"{folder}/", ""))
-    origins = {rule.path: rule.origins for rule in rules}
+    origins = _origins(rules)
     return [_judge_rule_file(tool, rule, reports.get(rule.path), origins, finished) for rule in rules]
 
 
@@ -68,7 +68,7 @@ def judge_tests(
             return None
         diagnostic = stopped or _unclear(tool, tests[0].path, finished)
         return [_verdict(tests[0], diagnostics=(diagnostic,))]
-    origins = {rule.path: rule.origins for rule in rules}
+    origins = _origins(rules)
     return [_judge_test(test, rules, report, origins) for test, report in zip(tests, reports, strict=True)]
 
 
@@ -112,6 +112,14 @@ def _judge_test(
     return _verdict(
         test, cases=read(test.text).cases, proved=proved, failures=failures, diagnostics=tuple(dict.fromkeys(found))
     )
+
+
+def _origins(rules: Sequence[Artifact]) -> dict[str, Mapping[str, Origin]]:
+    """Each rule file's origins and those of its family: a copy that only tests read brings none of its own."""
+    of: dict[str, dict[str, Origin]] = {}
+    for rule in rules:
+        of.setdefault(rule.subject or rule.path, {}).update(rule.origins)
+    return {rule.path: {**of[rule.subject or rule.path], **rule.origins} for rule in rules}
 
 
 def _rule_diagnostic(
