@@ -51,6 +51,14 @@ class AlertSetting(Resolved, frozen=True, kw_only=True):
         """The family named it itself, so that leaving it out would be an error."""
         return not self.pack
 
+    def written(self, key: str) -> Origin | None:
+        """Where a policy wrote a parameter; None when it has the pack's value or its default."""
+        return next((value.origin for value in self.values if value.path == key), None)
+
+    def place(self, key: str) -> Origin:
+        """Where to point at a parameter: where it was written, else at the alert."""
+        return self.written(key) or self.origin
+
 
 class ResolvedVariant(Resolved, frozen=True, kw_only=True):
     """A variant with its `extends` applied. Times in seconds."""
@@ -144,3 +152,7 @@ class Policy(Resolved, frozen=True, kw_only=True):
     organisation: Organisation
     families: tuple[Family, ...]
     clusters: tuple[Cluster, ...]
+
+    @property
+    def subjects(self) -> tuple[Family | Cluster, ...]:
+        return (*self.families, *self.clusters)

@@ -52,11 +52,12 @@ def resolve(
 ) -> tuple[Policy, tuple[Diagnostic, ...]]:
     """`documents`: (file, document) in file order; `parameters`: detector → its parameter type.
 
-    Raises Trouble when there is no organisation, or more than one: nothing can be said about owners then.
+    Raises Trouble when there is no organisation, or more than one: nothing can be said about owners then. validate/ has
+    said so when there is none, and what is wrong with it when it could not be read.
     """
     organisations = [(file, d) for file, d in documents if isinstance(d, OrganisationDocument)]
     if len(organisations) != 1:
-        raise Trouble((_organisations(organisations, documents),))
+        raise Trouble((_two_organisations(organisations),) if organisations else ())
     file, organisation = organisations[0]
     own = {d.profile.name: d.profile for _, d in documents if isinstance(d, ExporterDocument)}
     work = _Resolver(Organisation(document=organisation, file=file, origin=Origin(file=file)), {**profiles, **own}, parameters)
@@ -67,20 +68,11 @@ def resolve(
         families=tuple(sorted(families, key=lambda f: f.name)),
         clusters=tuple(sorted(clusters, key=lambda c: c.name)),
     )
-    return policy, tuple(work.problems)
+    # A fault of the organisation shows in each family that inherits it.
+    return policy, tuple(dict.fromkeys(work.problems))
 
 
-def _organisations(
-    found: Sequence[tuple[str, OrganisationDocument]], documents: Sequence[tuple[str, PolicyDocument]]
-) -> Diagnostic:
-    if not found:
-        return Diagnostic(
-            code="no-organisation",
-            message="no policy of kind Organisation",
-            why="it names the teams, receivers and links that every alert needs",
-            help="add policies/organisation.yaml; `longwatch init` writes one to start from",
-            origin=Origin(file=documents[0][0]) if documents else None,
-        )
+def _two_organisations(found: Sequence[tuple[str, OrganisationDocument]]) -> Diagnostic:
     return Diagnostic(
         code="two-organisations",
         message=f"a second policy of kind Organisation; the first is {found[0][0]}",
