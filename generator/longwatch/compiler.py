@@ -14,7 +14,8 @@ from longwatch.diagnostics import Diagnostic, Severity, Trouble
 from longwatch.ir.model import Fleet, Plan, Shared, Summary
 from longwatch.load.document import Document
 from longwatch.load.yaml_source import read_text
-from longwatch.lower.fleet import lower_cluster, lower_family, lower_shared, summary
+from longwatch.lower.fleet import lower_cluster, lower_family, summary
+from longwatch.lower.shared import lower_shared
 from longwatch.plugins.back import emitters, fleet_checks
 from longwatch.plugins.front import checks, detectors, exporters
 from longwatch.policy.model import Policy
@@ -73,8 +74,12 @@ def read(files: Sequence[tuple[str, bytes]]) -> Front:
 
 def plan(policy: Policy) -> Fleet:
     """The IR of everything."""
-    plans = (*(lower_family(policy, f) for f in policy.families), *(lower_cluster(policy, c) for c in policy.clusters))
-    return Fleet(shared=lower_shared(policy), plans=plans)
+    organisation = policy.organisation
+    plans = (
+        *(lower_family(organisation, family) for family in policy.families),
+        *(lower_cluster(organisation, cluster) for cluster in policy.clusters),
+    )
+    return Fleet(shared=lower_shared(organisation), plans=plans)
 
 
 def judge(fleet: Fleet) -> tuple[Diagnostic, ...]:

@@ -90,6 +90,8 @@ class Alert(Node, frozen=True, kw_only=True):
     """Prometheus templates: `$labels.x` and `$value` only."""
     remediation: str
     causes: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """Further annotations: runbook_url, dashboard_url."""
     absence: str
     """What happens when the series vanish, and which alert covers it."""
     nan: str

@@ -15,7 +15,7 @@ from longwatch.policy.exporter import Exporter, LabelName
 from longwatch.units import Duration, Percent
 
 ApiVersion = Literal["longwatch/v1"]
-Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,39}$", description="Lower case letters, digits and dashes.")]
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$", description="Lower case letters, digits and dashes.")]
 AlertName = Annotated[str, Meta(pattern=r"^[A-Z][A-Za-z0-9]{2,59}$", description="CamelCase.")]
 Text = Annotated[str, Meta(min_length=1)]
 Date = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", description="YYYY-MM-DD")]
@@ -56,7 +56,7 @@ class AlertParameters(Part, frozen=True, kw_only=True):
 class Runs(Part, frozen=True, kw_only=True):
     select: Mapping[LabelName, Text] = {}
     """Labels that enrol a series in this family."""
-    identity: tuple[LabelName, ...] = ("cluster", "run_id")
+    identity: Annotated[tuple[LabelName, ...], Meta(min_length=1)] = ("cluster", "run_id")
     """Labels that name one run; never step, value or attempt."""
     name_pattern: Text | None = None
     """RE2 that every run_id must match."""
@@ -150,7 +150,7 @@ class Variant(Part, frozen=True, kw_only=True):
 class Alerts(Part, frozen=True, kw_only=True):
     packs: tuple[str, ...] = ()
     override: Mapping[str, Mapping[str, Any]] = {}
-    add: Mapping[str, Mapping[str, Any]] = {}
+    add: Mapping[AlertName, Mapping[str, Any]] = {}
 
 
 class Expectation(Part, frozen=True, kw_only=True):
