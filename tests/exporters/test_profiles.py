@@ -26,13 +26,14 @@ METRICS = [
     for role, metrics in profile.metrics.items()
     for number, metric in enumerate(metrics)
 ]
+WITHOUT_SAMPLE = {"canonical": "docs/signals.md is its source", "dcgm": "needs a GPU"}
 SCALES = {"ms": 0.001, "%": 0.01}
 
 
 def sample_of(profile: Exporter) -> list[tuple[str, dict[str, str]]]:
     path = SAMPLES / f"{profile.name}.prom"
-    if not path.exists():
-        pytest.skip("no sample recorded")
+    if profile.name in WITHOUT_SAMPLE:
+        pytest.skip(WITHOUT_SAMPLE[profile.name])
     found = []
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):

@@ -20,6 +20,8 @@ Pitfalls:
   and the translation to Prometheus appends the unit. A receiver that appends none leaves the second half out.
 - The histogram records the mean of a log interval once per log interval, so its count counts log intervals: it counts
   steps only at `--log-interval 1`; Megatron's default is 100.
+- Its buckets are OpenTelemetry's own and end at 10,000 ms: quantiles of longer steps are worthless. Only sum over count
+  tells their duration.
 - Only the last rank exports by default (`MEGATRON_OTEL_RANK_STRATEGY=single_rank`); other strategies multiply the
   series, told apart by `service_instance_id`.
 - `megatron_training_skipped_iters_total` does not exist before the first skipped step, and with fp16 the loss scaler
@@ -55,7 +57,7 @@ EXPORTER = Exporter(
                 type="histogram",
                 unit="ms",
                 scale=0.001,
-                note="one observation per log interval: the mean of its steps",
+                note="the mean of a log interval, once per log interval; buckets end at 10 s, so use sum over count",
                 source=_MEGATRON,
             ),
         ),
