@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from longwatch.units import number
 
-Sample: TypeAlias = "float | None | Literal['stale']"
+Sample: TypeAlias = "float | Literal['stale'] | None"
 """A value, no sample, or a staleness marker."""
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[Nn]a[Nn]|[Ii]nf)"
@@ -29,7 +30,7 @@ def expand(text: str) -> tuple[Sample, ...]:
             samples += [None] * min(int(gap["times"] or 1), _LONGEST)
         elif match:
             first, step, times = float(match["first"]), float(match["step"] or 0), int(match["times"] or 0)
-            samples += [first + step * i for i in range(min(times, _LONGEST) + 1)]
+            samples += [float(first + step * i) for i in range(min(times, _LONGEST) + 1)]
         else:
             raise ValueError(f"{token!r} is not in promtool's notation")
         if len(samples) > _LONGEST:
@@ -39,57 +40,40 @@ def expand(text: str) -> tuple[Sample, ...]:
 
 def compress(samples: Sequence[Sample]) -> str:
     """The shortest runs of equal values, gaps and whole-number steps; exact, so no fraction is accumulated."""
-    return " ".join(_runs(samples))
-
-
-def _runs(samples: Sequence[Sample]) -> Iterable[str]:
-    at, end = 0, len(samples)
+    runs = [(value, sum(1 for _ in same)) for value, same in groupby(samples)]
+    out: list[str] = []
+    at, end = 0, len(runs)
     while at < end:
-        value = samples[at]
-        same = at + 1
-        while same < end and _equal(samples[same], value):
-            same += 1
-        length = same - at
-        if value == "stale":
-            yield from ["stale"] * length
-            at = same
-        elif value is None:
-            yield "_" if length == 1 else f"_x{length}"
-            at = same
-        elif not math.isfinite(value):
-            yield from [_written(value)] * length  # promtool repeats numbers only
-            at = same
+        value, length = runs[at]
+        at += 1
+        if value is None:
+            out.append("_" if length == 1 else f"_x{length}")
+        elif isinstance(value, str) or not math.isfinite(value):
+            out += [value if isinstance(value, str) else _written(value)] * length  # promtool repeats numbers only
         elif length > 1:
-            yield f"{_written(value)}x{length - 1}"
-            at = same
+            out.append(f"{_written(value)}x{length - 1}")
         else:
-            steps = _arithmetic(samples, at)
-            if steps > 2:
-                step = samples[at + 1] - value  # type: ignore[operator]
-                yield f"{_written(value)}{'+' if step >= 0 else '-'}{_written(abs(step))}x{steps - 1}"
-                at += steps
+            more, step = _arithmetic(runs, at - 1, value)
+            if more > 1:
+                out.append(f"{_written(value)}{'+' if step >= 0 else '-'}{_written(abs(step))}x{more}")
+                at += more
             else:
-                yield _written(value)
-                at += 1
+                out.append(_written(value))
+    return " ".join(out)
 
 
-def _arithmetic(samples: Sequence[Sample], at: int) -> int:
-    """How many samples from `at` on form a sequence of whole numbers with one step."""
-    if at + 1 >= len(samples) or not (_whole(samples[at]) and _whole(samples[at + 1])):
-        return 1
-    step = samples[at + 1] - samples[at]  # type: ignore[operator]
-    upto = at + 2
-    while upto < len(samples) and _whole(samples[upto]) and samples[upto] - samples[upto - 1] == step:  # type: ignore[operator]
-        upto += 1
-    return upto - at
-
-
-def _whole(sample: Sample) -> bool:
-    return isinstance(sample, (int, float)) and math.isfinite(sample) and sample == int(sample)
-
-
-def _equal(a: Sample, b: Sample) -> bool:
-    return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
+def _arithmetic(runs: Sequence[tuple[Sample, int]], at: int, value: float) -> tuple[int, float]:
+    """How many single whole numbers follow `value` with one step, and the step."""
+    more, step, last = 0, 0.0, value
+    if value % 1:
+        return 0, 0.0
+    for following, length in runs[at + 1 :]:
+        if length > 1 or following is None or isinstance(following, str) or following % 1 != 0:
+            break
+        if more and following - last != step:
+            break
+        step, last, more = following - last, following, more + 1
+    return more, step
 
 
 def _written(value: float) -> str:

@@ -1,6 +1,6 @@
 """The packs: alerts that a family or a cluster inherits by naming a pack.
 
-Causes and remedies follow the failure catalogue (docs/failures.md), whose row ids stand in `failures`.
+`failures` are the rows of the failure catalogue (F01–F48) that an alert answers.
 Parameters are as a policy would write them; what is absent is derived from the policy's own numbers.
 """
 
@@ -145,7 +145,7 @@ _PACKS = (
                 name="ThroughputCollapsed",
                 detect="baseline_band",
                 severity="critical",
-                parameters={"worse_than": "20%", "publications": 4},
+                parameters={"worse_than": "20%", "publications": 4, "for": "5m"},
                 failures=("F26", "F32"),
                 causes=("RDMA is off and traffic runs over TCP", "a node that throttles", "a data pipeline that starves the GPUs"),
                 remediation="Check the fabric first (NET/IB in the NCCL log, RDMA bytes per node), then clocks, then the data wait.",

@@ -1,6 +1,6 @@
 """The vocabulary of roles: what a signal means, in which base unit, and which way it gets worse.
 
-Names and units follow the table of canonical names in docs/signals.md; exporter profiles map real metrics to roles.
+Exporter profiles map real metrics to roles; docs/signals.md has our own names for them.
 """
 
 from __future__ import annotations

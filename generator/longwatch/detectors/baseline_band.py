@@ -148,7 +148,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             if reader.operation(role) != "mean"
             else "without observations there is no mean, so a pause is quiet",
             windows=(
-                Window(name="mean", value=promql_duration(window), reason=f"{parameters.publications} publications, 10 steps and 4 samples at least"),
+                Window(
+                    name="mean",
+                    value=promql_duration(window),
+                    reason=f"{parameters.publications} publications, 10 steps and 4 samples at least",
+                ),
                 Window(name="for", value=promql_duration(hold), reason="10 minutes and 3 publications at least"),
                 *(
                     Window(
@@ -171,7 +175,10 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     parameters = cast(Parameters, setting.parameters)
     role = role_of(reader, setting)
     higher = SIGNALS[role].better == "higher"
-    window, publish = reader.publications(parameters.publications), max(reader.family.publish_every, reader.family.rules)
+    window, publish = (
+        reader.publications(parameters.publications),
+        max(reader.family.publish_every, reader.family.rules),
+    )
     warm = reader.family.document.lifecycle.warm_up.steps * reader.family.step_time
     healthy = Act(phase="training", seconds=warm + 2 * window + 900)
     start = healthy.seconds
@@ -181,7 +188,9 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         return factor if higher else round(1 / factor, 6)
 
     both = ("ThroughputDegraded", "ThroughputCollapsed")
-    noise = max(3 * (v.baselines[role].spread or 0.0) / abs(v.baselines[role].value or 1.0) for v in judged(reader, role))
+    noise = max(
+        3 * (v.baselines[role].spread or 0.0) / abs(v.baselines[role].value or 1.0) for v in judged(reader, role)
+    )
     slow, collapse = STRAGGLER.factors[-1], COLLAPSE.factors[-1]
     # A collapse alert is not asked to see a straggler, nor a band to see less than its own committed noise.
     sees_straggler = parameters.worse_than is None and 1 - slow > noise
@@ -216,7 +225,14 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Proof(
             key=f"{key}-from-the-start",
             title=f"{role} 40 % worse from the first step",
-            runs=(History(acts=(replace(healthy, factors={role: (worse(collapse),)}), replace(later, factors={role: (worse(collapse),)}))),),
+            runs=(
+                History(
+                    acts=(
+                        replace(healthy, factors={role: (worse(collapse),)}),
+                        replace(later, factors={role: (worse(collapse),)}),
+                    )
+                ),
+            ),
             fires=((start + later.seconds, {}),),
             companions=both,
             source=COLLAPSE.source,
@@ -227,7 +243,9 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             Proof(
                 key=f"{key}-straggler",
                 title=f"{role} 5.4 % worse at once, and it stays",
-                runs=(History(acts=(healthy, replace(later, factors={role: tuple(worse(f) for f in STRAGGLER.factors)}))),),
+                runs=(
+                    History(acts=(healthy, replace(later, factors={role: tuple(worse(f) for f in STRAGGLER.factors)}))),
+                ),
                 fires=((start + 15 * publish + window, {}), (start + later.seconds, {})),
                 quiet_until=start,
                 companions=both,

@@ -39,6 +39,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                     unit="s",
                 ),
             ),
+            guards=(reader.stepped(),),
             for_=600.0,
             summary="matches no variant of the policy",
             seen="the run's labels match no variant, so no baseline applies",

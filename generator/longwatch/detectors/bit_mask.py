@@ -51,7 +51,8 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     return (
         Lowered(
             conditions=tuple(
-                Comparison(left=f"{word} % {2 * bit}", operator=">=", right=float(bit), unit="short") for bit in parameters.bits
+                Comparison(left=f"{word} % {2 * bit}", operator=">=", right=float(bit), unit="short")
+                for bit in parameters.bits
             ),
             joins=(reader.placed(optional=False),),
             for_=300.0,

@@ -42,7 +42,9 @@ def needs(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> str:
     assert isinstance(reader, FamilyReader)
     if not reader.has("checkpoint"):
         return "the time of the last good checkpoint"
-    return "" if reader.family.document.lifecycle.checkpoints else "lifecycle.checkpoints (how often a checkpoint is due)"
+    return (
+        "" if reader.family.document.lifecycle.checkpoints else "lifecycle.checkpoints (how often a checkpoint is due)"
+    )
 
 
 def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Lowered, ...]:
@@ -60,7 +62,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             expected=f"a checkpoint every {promql_duration(limit)} at least",
             absence="a missing timestamp counts as never saved; a run that is gone is RunVanished's",
             nan="a NaN timestamp counts as never saved",
-            windows=(Window(name="limit", value=promql_duration(limit), reason="checkpoint intervals plus the time of a save"),),
+            windows=(
+                Window(
+                    name="limit", value=promql_duration(limit), reason="checkpoint intervals plus the time of a save"
+                ),
+            ),
             panel_title="Age of the last good checkpoint",
             signals=("checkpoint",),
         ),

@@ -50,7 +50,12 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     return (
         Lowered(
             conditions=(
-                Comparison(left=f"{here} unless on ({by}, code) ({code_name} offset 10m)", operator=">", right=0.0, unit="short"),
+                Comparison(
+                    left=f"{here} unless on ({by}, code) ({code_name} offset 10m)",
+                    operator=">",
+                    right=0.0,
+                    unit="short",
+                ),
             ),
             joins=(reader.placed(optional=True),) if reader.has("placement") else (),
             records=(

@@ -61,7 +61,9 @@ def interpolated(x: str, curve: Curve) -> str:
     known = points(curve)
     axis = [math.log(px) if log else px for px, _ in known]
     terms = [number(known[0][1])]
-    for (left, y0), (right, y1) in zip(zip(axis, known, strict=True), list(zip(axis, known, strict=True))[1:], strict=False):
+    for (left, y0), (right, y1) in zip(
+        zip(axis, known, strict=True), list(zip(axis, known, strict=True))[1:], strict=False
+    ):
         slope = (y1[1] - y0[1]) / (right - left)
         terms.append(f"(clamp({x}, {left:.12g}, {right:.12g}) - {left:.12g}) * {slope:.12g}")
     return " + ".join(terms)
@@ -120,7 +122,10 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Lowered(
             conditions=(
                 Comparison(
-                    left=f"{median} / on ({reader.by}) {reader.recorded(curve_name)}", operator=">", right=1 + band, unit="percentunit"
+                    left=f"{median} / on ({reader.by}) {reader.recorded(curve_name)}",
+                    operator=">",
+                    right=1 + band,
+                    unit="percentunit",
                 ),
             ),
             guards=(
@@ -137,7 +142,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             nan="NaN passes no comparison; the not-finite alert of this signal covers it",
             pauses="signal and x are both held while training pauses",
             windows=(
-                Window(name="median", value=span, reason=f"{parameters.publications} publications and 30 steps at least"),
+                Window(
+                    name="median", value=span, reason=f"{parameters.publications} publications and 30 steps at least"
+                ),
                 Window(name="for", value=promql_duration(reader.holds(3)), reason="three publications"),
                 reader.pace(),
             ),
@@ -174,7 +181,11 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 History(
                     acts=(
                         healthy,
-                        Act(phase="training", seconds=max(reader.family.publish_every, reader.family.rules), factors={role: (2.2,)}),
+                        Act(
+                            phase="training",
+                            seconds=max(reader.family.publish_every, reader.family.rules),
+                            factors={role: (2.2,)},
+                        ),
                         healthy,
                     )
                 ),

@@ -44,7 +44,10 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Lowered(
             conditions=(
                 Comparison(
-                    left=parameters.expr.strip(), operator="<" if side == "below" else ">", right=float(limit), unit=parameters.unit
+                    left=parameters.expr.strip(),
+                    operator="<" if side == "below" else ">",
+                    right=float(limit),
+                    unit=parameters.unit,
                 ),
             ),
             for_=300.0,

@@ -20,7 +20,7 @@ from typing import cast
 
 from longwatch.catalogue.signals import SIGNALS
 from longwatch.ir.model import Comparison, Guard, Join, Window
-from longwatch.plugins.front import Act, Detector, Device, History, Lowered, Proof
+from longwatch.plugins.front import Detector, Device, Lowered, Proof
 from longwatch.plugins.reading import ClusterReader, FamilyReader
 from longwatch.policy.document import AlertParameters
 from longwatch.policy.model import AlertSetting
@@ -80,7 +80,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         if "node" in identity and signal.per == "node" and reader.has("placement"):
             joins = (reader.placed(optional=True),)
     shown = f"{float(limit) * 100:g} %" if limit.relative else f"{number(float(limit))} {signal.measure}".strip()
-    value = "{{ $value | humanizePercentage }}" if parameters.of else '{{ printf "%.4g" $value }}' + f" {signal.measure}".rstrip()
+    value = (
+        "{{ $value | humanizePercentage }}"
+        if parameters.of
+        else '{{ printf "%.4g" $value }}' + f" {signal.measure}".rstrip()
+    )
     side = "below" if parameters.below is not None else "above"
     return (
         Lowered(
@@ -96,7 +100,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             joins=joins,
             for_=900.0,
             identity=identity,
-            summary=f"{signal.title.lower()} runs out" if side == "below" else f"{signal.title.lower()} is growing towards its limit",
+            summary=f"{signal.title.lower()} runs out"
+            if side == "below"
+            else f"{signal.title.lower()} is growing towards its limit",
             seen=f"{signal.title.lower()} would be at {value} in {promql_duration(within)}",
             expected=f"not {side} {shown} within {promql_duration(within)}",
             absence="goes silent when the series vanish",
@@ -115,7 +121,10 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     parameters = cast(Parameters, setting.parameters)
     if isinstance(reader, FamilyReader) or not parameters.of:
         return ()
-    labels = {"node": "node-a", **({"mountpoint": "/scratch"} if SIGNALS[parameters.signal].per == "filesystem" else {})}
+    labels = {
+        "node": "node-a",
+        **({"mountpoint": "/scratch"} if SIGNALS[parameters.signal].per == "filesystem" else {}),
+    }
     gib = 2.0**30
     hours = 12
     whole = Device(role=parameters.of, labels=labels, values=((hours * 3600, 1000 * gib),))

@@ -34,7 +34,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     anonymous = reader.raw(reader.first(HEARTBEATS), identified=False)
     return (
         Lowered(
-            conditions=(Comparison(left=f"count by ({', '.join(rest)}) ({anonymous})", operator=">", right=0.0, unit="short"),),
+            conditions=(
+                Comparison(left=f"count by ({', '.join(rest)}) ({anonymous})", operator=">", right=0.0, unit="short"),
+            ),
             for_=300.0,
             identity=rest,
             summary=f"series without {reader.run_label}",

@@ -56,7 +56,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             absence="the last five minutes stay in view after the series vanish; then RunVanished or SignalMissing covers",
             nan="fires on NaN and on infinity of any rank",
             windows=(
-                Window(name="window", value=promql_duration(_WINDOW), reason="so that a value before an exit is still seen"),
+                Window(
+                    name="window", value=promql_duration(_WINDOW), reason="so that a value before an exit is still seen"
+                ),
                 Window(name="keep firing", value="30m", reason="the process often exits within a minute"),
             ),
             panel_title=f"Series whose {title.lower()} is not finite",

@@ -38,12 +38,11 @@ def after_of(reader: FamilyReader, setting: AlertSetting) -> float:
 
 
 def watched(reader: FamilyReader) -> tuple[str, ...]:
-    """Roles that the family's alerts read and its exporters provide."""
+    """Roles that the family's alerts read and its exporters provide; a checkpoint's absence is its own alert's to see."""
     named = [getattr(s.parameters, "signal", None) for s in reader.family.settings]
     judged = {role for v in reader.family.variants for role in v.baselines}
     speed = next((r for r in THROUGHPUT_ROLES if r in judged and reader.has(r)), None)
-    saved = "checkpoint" if reader.family.document.lifecycle.checkpoints else None
-    roles = dict.fromkeys((*named, reader.first(PROGRESS_ROLES), speed, saved))
+    roles = dict.fromkeys((*named, reader.first(PROGRESS_ROLES), speed))
     return tuple(role for role in roles if role and reader.has(role) and SIGNALS[role].per == "run")
 
 
@@ -77,7 +76,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             expected=f"{SIGNALS[role].title.lower()} for every run; the alerts that read it are blind",
             absence="fires on absence of this signal; a run that is gone altogether is RunVanished's",
             nan="a NaN is present, so it stays quiet",
-            windows=(Window(name="after", value=promql_duration(after), reason="10 minutes and 4 publications at least"),),
+            windows=(
+                Window(name="after", value=promql_duration(after), reason="10 minutes and 4 publications at least"),
+            ),
             panel_title="Runs that lack a signal",
             signals=(role,),
         )
@@ -95,7 +96,11 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     after = after_of(reader, setting)
     healthy = Act(phase="training", seconds=after + 600)
     progress = reader.first(PROGRESS_ROLES)
-    lost = [role for role in watched(reader) if role != progress and reader.family.readings[role].sources[0].metric.type != "histogram"]
+    lost = [
+        role
+        for role in watched(reader)
+        if role != progress and reader.family.readings[role].sources[0].metric.type != "histogram"
+    ]
     return tuple(
         Proof(
             key=f"{role}-not-exported".replace("_", "-"),
@@ -103,7 +108,6 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             runs=(History(acts=(healthy, Act(phase="training", seconds=1800, drops=(role,)))),),
             fires=((healthy.seconds + 1800, {"signal": role}),),
             quiet_until=healthy.seconds,
-            companions=("CheckpointTooOld",),
             source="a field that is not exported: rules load and never fire",
         )
         for role in lost[:2]

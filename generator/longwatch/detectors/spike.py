@@ -63,7 +63,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Lowered(
             conditions=(Comparison(left=f"{level} / {median}", operator=">", right=times, unit="short"),),
             guards=(
-                Guard(expr=f"{median} > 0", on=reader.identity, reason="a ratio to a median of zero or less says nothing"),
+                Guard(
+                    expr=f"{median} > 0", on=reader.identity, reason="a ratio to a median of zero or less says nothing"
+                ),
                 *reader.settled(window),
                 reader.active(),
             ),
@@ -75,7 +77,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             nan="NaN passes no comparison; the not-finite alert of this signal covers it",
             pauses="the gauge is held while training pauses, so a pause neither raises nor clears it",
             windows=(
-                Window(name="median", value=promql_duration(window), reason="at least an hour and 30 publications, more than twice the for"),
+                Window(
+                    name="median",
+                    value=promql_duration(window),
+                    reason="at least an hour and 30 publications, more than twice the for",
+                ),
                 Window(name="for", value=promql_duration(hold), reason="one publication, in whole evaluations"),
                 reader.pace(),
             ),
@@ -123,5 +129,10 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 
 DETECTOR = Detector(
-    title="A value far above its trailing median", scope="family", parameters=Parameters, needs=needs, lower=lower, prove=prove
+    title="A value far above its trailing median",
+    scope="family",
+    parameters=Parameters,
+    needs=needs,
+    lower=lower,
+    prove=prove,
 )

@@ -74,7 +74,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             for phase, limit in limits.items()
             if phase in phases and phase != "initialising"
         )
-        records = (Record(name=names.STALL_LIMIT, expr=limit_expr, reason="how long each phase may make no step"),)
+        records: tuple[Record, ...] = (
+            Record(name=names.STALL_LIMIT, expr=limit_expr, reason="how long each phase may make no step"),
+        )
         right: str | float = reader.recorded(names.STALL_LIMIT)
         windows = tuple(
             Window(name=f"limit while {phase}", value=promql_duration(limit), reason="lifecycle.pauses of the policy")
@@ -93,7 +95,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     chosen = promql_duration(training_limit(reader, setting))
     return (
         Lowered(
-            conditions=(Comparison(left=age, operator=">", right=right, unit="s", on=reader.identity if records else ()),),
+            conditions=(
+                Comparison(left=age, operator=">", right=right, unit="s", on=reader.identity if records else ()),
+            ),
             guards=(reader.active(), reader.stepped()),
             records=records,
             for_=hold,
@@ -104,7 +108,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             nan="the age is made from timestamps, which are never NaN",
             pauses=pauses,
             windows=(
-                Window(name="limit in training", value=chosen, reason="the longest of 15 minutes, 10 steps and 2 publications"),
+                Window(
+                    name="limit in training",
+                    value=chosen,
+                    reason="the longest of 15 minutes, 10 steps and 2 publications",
+                ),
                 *windows,
                 Window(name="for", value=promql_duration(hold), reason="5 minutes, in whole publications"),
                 reader.pace(),
@@ -120,12 +128,13 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     healthy = Act(phase="training", seconds=reader.publications(20))
     evaluation = Act(phase="evaluating", seconds=1200)
     start = healthy.seconds
+    longest = longest_limit(reader, setting)
     return (
         Proof(
             key="hang",
             title="every rank waits, the process lives",
-            runs=(History(acts=(healthy, Act(phase="hung", seconds=4 * 3600.0))),),
-            fires=((start + 4 * 3600.0, {}),),
+            runs=(History(acts=(healthy, Act(phase="hung", seconds=2 * 3600.0 + longest))),),
+            fires=((start + 2 * 3600.0 + longest, {}),),
             quiet_until=start + 600,
             companions=("CheckpointTooOld",),
             source="ByteRobust: 9.9 % of incidents are hangs without an error line",

@@ -72,7 +72,13 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             absence="goes silent when the run's last sign of life vanishes; RunVanished covers that",
             nan="made from timestamps, which are never NaN",
             pauses="initialising is quiet inside its limit",
-            windows=(Window(name="limit", value=promql_duration(limit), reason="lifecycle.pauses.initialising.limit, else 45 minutes"),),
+            windows=(
+                Window(
+                    name="limit",
+                    value=promql_duration(limit),
+                    reason="lifecycle.pauses.initialising.limit, else 45 minutes",
+                ),
+            ),
             panel_title="Time since the start without a step",
             signals=tuple(role for role in HEARTBEATS if reader.has(role))[:1],
         ),

@@ -45,7 +45,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 Comparison(left=f"time() - {reader.recorded(names.SEEN)}", operator=">", right=after, unit="s"),
             ),
             guards=(
-                Guard(expr=reader.recorded(names.OVER), on=reader.identity, unless=True, reason="the run ended as planned"),
+                Guard(
+                    expr=reader.recorded(names.OVER), on=reader.identity, unless=True, reason="the run ended as planned"
+                ),
             ),
             for_=300.0,
             summary="has vanished",
@@ -72,8 +74,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Proof(
             key="crash",
             title="the process dies and its target goes",
-            runs=(History(acts=(healthy, Act(phase="gone", seconds=6 * 3600.0))),),
-            fires=((start + 900, {}), (start + 6 * 3600.0, {})),
+            runs=(History(acts=(healthy, Act(phase="gone", seconds=3600.0))),),
+            fires=((start + 900, {}), (start + 3600.0, {})),
             quiet_until=start + 240,
             companions=("RunNotRecovered",),
             source="most explicit crashes; a stall rule goes silent here",
@@ -104,4 +106,6 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     return tuple(proofs)
 
 
-DETECTOR = Detector(title="The run is gone", scope="family", parameters=Parameters, needs=needs, lower=lower, prove=prove)
+DETECTOR = Detector(
+    title="The run is gone", scope="family", parameters=Parameters, needs=needs, lower=lower, prove=prove
+)

@@ -27,7 +27,12 @@ def plan(plan: Plan, shared: Shared) -> tuple[Artifact, ...]:
     if not disabled:
         return _tests(plan, plan.scenarios, "", "rules")
     armed = msgspec.structs.replace(plan, alerts=tuple(msgspec.structs.replace(a, rearm_at=0) for a in plan.alerts))
-    copy = _artifact(plan, "armed", dump(rule_file(armed), header=_header(plan, "armed for its tests, not for Prometheus")), "prometheus")
+    copy = _artifact(
+        plan,
+        "armed",
+        dump(rule_file(armed), header=_header(plan, "armed for its tests, not for Prometheus")),
+        "prometheus",
+    )
     silent = tuple(
         msgspec.structs.replace(
             scenario, firing=(), silences=(Silence(until=max(f.at for f in scenario.firing), alerts=(scenario.alert,)),)
@@ -35,7 +40,11 @@ def plan(plan: Plan, shared: Shared) -> tuple[Artifact, ...]:
         for scenario in plan.scenarios
         if scenario.alert in disabled and scenario.firing
     )
-    return (copy, *_tests(plan, plan.scenarios, "", "armed"), *(_tests(plan, silent, "disabled.", "rules") if silent else ()))
+    return (
+        copy,
+        *_tests(plan, plan.scenarios, "", "armed"),
+        *(_tests(plan, silent, "disabled.", "rules") if silent else ()),
+    )
 
 
 def _tests(plan: Plan, scenarios: Sequence[Scenario], prefix: str, rules: str) -> tuple[Artifact, ...]:
@@ -45,7 +54,9 @@ def _tests(plan: Plan, scenarios: Sequence[Scenario], prefix: str, rules: str) -
     for index, interval in enumerate(grids):
         chosen = [scenario for scenario in scenarios if scenario.interval == interval]
         suffix = f"{prefix}test" if index == 0 else f"{prefix}grid-{interval:g}s.test"
-        text = dump(test_file(f"{plan.name}.{rules}.yml", names.group(plan.name), chosen), header=_header(plan, "do not edit"))
+        text = dump(
+            test_file(f"{plan.name}.{rules}.yml", names.group(plan.name), chosen), header=_header(plan, "do not edit")
+        )
         origins = {f"scenario/{scenario.key}": scenario.origin for scenario in chosen}
         made.append(msgspec.structs.replace(_artifact(plan, suffix, text, "promtool"), origins=origins))
     return tuple(made)
@@ -54,7 +65,11 @@ def _tests(plan: Plan, scenarios: Sequence[Scenario], prefix: str, rules: str) -
 def _artifact(plan: Plan, suffix: str, text: str, target: str) -> Artifact:
     folder = "families" if plan.kind == "family" else "clusters"
     return Artifact(
-        path=f"prometheus/{folder}/{plan.name}.{suffix}.yml", text=text, target=target, sources=plan.sources, subject=plan.name
+        path=f"prometheus/{folder}/{plan.name}.{suffix}.yml",
+        text=text,
+        target=target,
+        sources=plan.sources,
+        subject=plan.name,
     )
 
 

@@ -58,7 +58,9 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
         f"Expected: {lowered.expected}.",
     ]
     if any("run_owner" in join.take for join in lowered.joins):
-        lines.append("{{ if $labels.run_id }}Run on this node: {{ $labels.run_id }} ({{ $labels.run_owner }}).{{ else }}No run stands on this node.{{ end }}")
+        lines.append(
+            "{{ if $labels.run_id }}Run on this node: {{ $labels.run_id }} ({{ $labels.run_owner }}).{{ else }}No run stands on this node.{{ end }}"
+        )
     if causes:
         lines.append(f"Likely causes: {'; '.join(causes)}.")
     if team is not None:
@@ -77,7 +79,9 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
         guards=lowered.guards,
         joins=lowered.joins,
         for_=float(parameters.for_) if parameters.for_ is not None else lowered.for_,
-        keep_firing_for=float(parameters.keep_firing_for) if parameters.keep_firing_for is not None else lowered.keep_firing_for,
+        keep_firing_for=float(parameters.keep_firing_for)
+        if parameters.keep_firing_for is not None
+        else lowered.keep_firing_for,
         severity=severity,
         owner=owner,
         stage=_stage(subject, setting, severity),

@@ -15,7 +15,11 @@ from longwatch.units import number
 
 
 def family_dashboard(
-    family: Family, reader: FamilyReader, alerts: Sequence[Alert], roles: Sequence[str], unprotected: Sequence[Unprotected]
+    family: Family,
+    reader: FamilyReader,
+    alerts: Sequence[Alert],
+    roles: Sequence[str],
+    unprotected: Sequence[Unprotected],
 ) -> Dashboard:
     run, cluster = f'{reader.run_label}=~"${reader.run_label}"', 'cluster=~"$cluster"'
     scope = f'{names.FAMILY}="{family.name}", {cluster}, {run}'
@@ -186,13 +190,22 @@ def _alert_panel(name: str, group: Sequence[Alert]) -> Panel:
     for alert in group:
         suffix = f" {' '.join(alert.labels.values())}" if alert.labels else ""
         for index, condition in enumerate(alert.conditions):
-            which = f" ≥ {number(condition.right)}" if len(alert.conditions) > 1 and not isinstance(condition.right, str) else ""
+            which = (
+                f" ≥ {number(condition.right)}"
+                if len(alert.conditions) > 1 and not isinstance(condition.right, str)
+                else ""
+            )
             queries.append(Query(expr=condition.left, legend=f"{label}{suffix}{which}"))
             if isinstance(condition.right, str):
                 queries.append(Query(expr=condition.right, legend=f"limit {label}", dashed=True))
             elif index == 0 and len(alert.conditions) == 1 and not lines:
                 lines.append(
-                    Line(value=condition.right, severity=alert.severity, label=name, below=condition.operator.startswith("<"))
+                    Line(
+                        value=condition.right,
+                        severity=alert.severity,
+                        label=name,
+                        below=condition.operator.startswith("<"),
+                    )
                 )
     return Panel(
         key=names.kebab(name),

@@ -160,8 +160,12 @@ def _over(reader: FamilyReader) -> Record | None:
 
 def _active(reader: FamilyReader) -> Record:
     age = f"(time() - {reader.recorded(names.SEEN)} <= {reader.gone_after:g})"
-    over = f" unless on ({reader.by}) {reader.recorded(names.OVER)}" if reader.family.document.lifecycle.finished else ""
-    return Record(name=names.ACTIVE, expr=f"{age}{over}", reason="present and not over; the value is the age of its newest sample")
+    over = (
+        f" unless on ({reader.by}) {reader.recorded(names.OVER)}" if reader.family.document.lifecycle.finished else ""
+    )
+    return Record(
+        name=names.ACTIVE, expr=f"{age}{over}", reason="present and not over; the value is the age of its newest sample"
+    )
 
 
 def _variants(reader: FamilyReader) -> tuple[Record, ...]:
@@ -191,5 +195,7 @@ def level_records(reader: FamilyReader, roles: tuple[str, ...]) -> tuple[Record,
             scale = reader.family.readings[role].sources[0].metric.scale
             expr = reader.per_run(role, "{}", operation)
             expr = expr if scale == 1 else f"{expr} * {scale:.12g}"
-        records.append(Record(name=names.level(role, operation), expr=expr, reason=f"{reader.signal(role).title} of a run"))
+        records.append(
+            Record(name=names.level(role, operation), expr=expr, reason=f"{reader.signal(role).title} of a run")
+        )
     return tuple(records)

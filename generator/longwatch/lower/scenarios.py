@@ -26,15 +26,18 @@ def grid(reader: FamilyReader | ClusterReader) -> float:
     return publish if reader.family.rules < publish <= _LONGEST_GRID else reader.family.rules
 
 
-def lower_scenarios(subject: Subject, reader: FamilyReader | ClusterReader, alerts: Sequence[Alert]) -> tuple[Scenario, ...]:
+def lower_scenarios(
+    subject: Subject, reader: FamilyReader | ClusterReader, alerts: Sequence[Alert]
+) -> tuple[Scenario, ...]:
     compiled = {alert.name: alert for alert in alerts}
     scenarios: dict[str, Scenario] = {}
     roles = simulated_roles(reader, alerts) if isinstance(reader, FamilyReader) else ()
+    selectors: dict[tuple[object, ...], str] = {}
     for setting in subject.settings:
         if setting.name not in compiled:
             continue
         for proof in detectors()[setting.detector].prove(reader, setting):
-            made = _scenario(reader, setting, proof, compiled[setting.name], roles)
+            made = _scenario(reader, setting, proof, compiled[setting.name], roles, selectors)
             scenarios[made.key] = made
     if isinstance(reader, FamilyReader):
         for index, written in enumerate(reader.family.scenarios):
@@ -45,7 +48,15 @@ def lower_scenarios(subject: Subject, reader: FamilyReader | ClusterReader, aler
 
 def simulated_roles(reader: FamilyReader, alerts: Sequence[Alert]) -> tuple[str, ...]:
     """Every role that the family's rules read."""
-    lifecycle = ("phase", "run_info", "job_running", "job_finished", reader.first(HEARTBEATS), reader.first(PROGRESS_ROLES), "step")
+    lifecycle = (
+        "phase",
+        "run_info",
+        "job_running",
+        "job_finished",
+        reader.first(HEARTBEATS),
+        reader.first(PROGRESS_ROLES),
+        "step",
+    )
     read = [role for alert in alerts for role in alert.signals]
     return tuple(role for role in dict.fromkeys((*lifecycle, *read)) if reader.has(role))
 
@@ -56,7 +67,12 @@ def run_name(reader: FamilyReader, index: int) -> str:
 
 
 def _scenario(
-    reader: FamilyReader | ClusterReader, setting: AlertSetting, proof: Proof, alert: Alert, roles: Sequence[str]
+    reader: FamilyReader | ClusterReader,
+    setting: AlertSetting,
+    proof: Proof,
+    alert: Alert,
+    roles: Sequence[str],
+    selectors: dict[tuple[object, ...], str],
 ) -> Scenario:
     every = grid(reader)
     if proof.devices and sum(seconds for seconds, _ in proof.devices[0].values) > 4 * 3600:
@@ -65,7 +81,7 @@ def _scenario(
     if isinstance(reader, FamilyReader):
         for index, history in enumerate(proof.runs):
             name = history.labels.get(reader.run_label, run_name(reader, index))
-            series += RunSimulation(reader, history, name, every, roles).series()
+            series += RunSimulation(reader, history, name, every, roles, selectors).series()
         end = max(sum(act.seconds for act in history.acts) for history in proof.runs)
         subject = _run_labels(reader, proof)
     else:
@@ -79,7 +95,11 @@ def _scenario(
     )
     quiet = _tick(proof.quiet_until, every)
     allowed = {alert.name, *proof.companions, *COMPANIONS.get(alert.name, ())}
-    silences = [Silence(until=_tick(end - every, every), allowed=tuple(sorted(allowed - ({alert.name} if not firing else set()))))]
+    silences = [
+        Silence(
+            until=_tick(end - every, every), allowed=tuple(sorted(allowed - ({alert.name} if not firing else set())))
+        )
+    ]
     if quiet and firing:
         silences.append(Silence(until=quiet, alerts=(alert.name,)))
     return Scenario(
@@ -138,7 +158,7 @@ def _written(
             series.append(Series(selector=role, values=compress([None] * before + list(padded))))
             continue
         scale = reader.family.readings[role].sources[0].metric.scale
-        healthy = [s for s in run.samples[role][:before]]
+        healthy = run.samples[role][:before]
         raw: list[Sample] = [v / scale if isinstance(v, float) else v for v in padded]
         selector = run.selector(role)
         series = [s for s in series if s.selector != selector]

@@ -29,9 +29,7 @@ def lower_shared(organisation: Organisation) -> Shared:
             )
             for name, team in document.teams.items()
         ),
-        receivers=tuple(
-            _receiver(name, receiver, organisation) for name, receiver in document.receivers.items()
-        ),
+        receivers=tuple(_receiver(name, receiver, organisation) for name, receiver in document.receivers.items()),
         severities=tuple(
             SeverityRule(
                 name=name,

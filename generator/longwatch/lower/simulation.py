@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
 
 from longwatch.ir import names
 from longwatch.ir.model import Series
@@ -29,24 +32,45 @@ _MARKER_SECONDS = 300.0
 _ALIVE = ("training", "initialising", "evaluating", "saving", "hung")
 
 
+class _Clock(msgspec.Struct):
+    """What advances in an act, one entry for each tick."""
+
+    steps: list[float]
+    """Published steps of the run."""
+    attempt: list[float]
+    """Published steps of this attempt."""
+    last_step: list[float]
+    """Time of the last published step."""
+    saved: list[Sample]
+    """Time of the last checkpoint."""
+
+
 class RunSimulation:
     """One run on a grid of `every` seconds. Lives for the making of one scenario."""
 
-    def __init__(self, reader: FamilyReader, history: History, name: str, every: float, roles: Sequence[str]) -> None:
+    def __init__(
+        self,
+        reader: FamilyReader,
+        history: History,
+        name: str,
+        every: float,
+        roles: Sequence[str],
+        selectors: dict[tuple[object, ...], str] | None = None,
+    ) -> None:
+        """`selectors` remembers selectors between the runs of one family."""
         self.reader, self.history, self.name, self.every = reader, history, name, every
+        self.selectors = {} if selectors is None else selectors
         self.variant = reader.family.variants[history.variant]
         self.publish = max(self.variant.publish_every, every)
         self.roles = [role for role in roles if reader.has(role)]
         self.samples: dict[str, list[Sample]] = {role: [] for role in self.roles}
         self.sums: list[Sample] = []
         self.deviating: dict[str, list[Sample]] = {act.one_rank: [] for act in history.acts if act.one_rank}
-        self.trained = self.attempt = 0.0
-        """Seconds of training in the run and in this attempt."""
-        self.total = 0.0
-        """Sum of the step-time histogram in this attempt, base unit."""
+        self.trained = self.attempt = self.last_step = self.total = 0.0
+        """Seconds of training in the run and in this attempt; time of the last step; sum of the step-time histogram."""
         self.saved: float | None = None
-        self.last_step = 0.0
-        self.previous: Mapping[str, float] = {}
+        self.held: dict[str, float] = {}
+        """The level that each gauge still shows while training pauses."""
         self.tick = 0
 
     def series(self) -> tuple[Series, ...]:
@@ -54,99 +78,131 @@ class RunSimulation:
         for act in self.history.acts:
             if before is not None and before.phase in ("gone", "queued", "finished"):
                 self.attempt, self.total, self.last_step = 0.0, 0.0, 0.0
-            for index in range(max(1, round(act.seconds / self.every))):
-                self._step(act, index)
+            self._play(act, max(1, round(act.seconds / self.every)))
             before = act
         return tuple(self._emitted())
 
-    # one tick ---------------------------------------------------------------------------------------------------------
+    # one act ----------------------------------------------------------------------------------------------------------
 
-    def _step(self, act: Act, index: int) -> None:
-        now = self.tick * self.every
-        if act.phase == "training":
-            if math.floor(self.trained / self.publish) != math.floor((self.trained + self.every) / self.publish):
-                self.last_step = now
-            steps = self.every / self.variant.step_time
-            self.total += steps * self._level("step_time", act, index)
-            self.trained += self.every
-            self.attempt += self.every
-            checkpoints = self.reader.family.document.lifecycle.checkpoints
-            due = checkpoints is not None and self.trained % float(checkpoints.every) < self.every
-            if due and "checkpoint" not in act.factors:
-                self.saved = now
+    def _play(self, act: Act, ticks: int) -> None:
+        clock = self._advance(act, ticks)
         for role in self.roles:
-            healthy = self._sample(role, act, index, now)
-            self.samples[role].append(None if role in act.drops else healthy)
+            self.samples[role] += [None] * ticks if role in act.drops else self._samples(role, act, ticks, clock)
         for role, values in self.deviating.items():
-            values.append(self._sample(role, act, index, now) if act.one_rank == role else self._healthy(role, act, now))
-        self.sums.append(self._histogram_sum(act))
-        self.tick += 1
+            deviates = act.one_rank == role
+            values += (
+                self._samples(role, act, ticks, clock) if deviates else self._alive(act, [self._flat(role)] * ticks)
+            )
+        if "step_time" in self.samples:
+            self.sums += self._sums(act, ticks, clock)
+        self.tick += ticks
 
-    def _alive(self, act: Act, index: int) -> bool:
-        return act.phase in _ALIVE or (act.phase == "finished" and index == 0 and act.finish_seen)
+    def _advance(self, act: Act, ticks: int) -> _Clock:
+        start = self.tick * self.every
+        if act.phase != "training":
+            steps, attempt = self._published(self.trained), self._published(self.attempt)
+            return _Clock([steps] * ticks, [attempt] * ticks, [self.last_step] * ticks, [self.saved] * ticks)
+        steps_list = self._steps(self.trained, ticks)
+        attempts = steps_list if self.attempt == self.trained else self._steps(self.attempt, ticks)
+        last: list[float] = []
+        saved: list[Sample] = []
+        checkpoints = self.reader.family.document.lifecycle.checkpoints
+        saves = float(checkpoints.every) if checkpoints is not None and "checkpoint" not in act.factors else math.inf
+        before = self._published(self.attempt)
+        for index, after in enumerate(attempts):
+            if after != before:
+                self.last_step, before = start + index * self.every, after
+            if (self.trained + self.every * (index + 1)) % saves < self.every:
+                self.saved = start + index * self.every
+            last.append(self.last_step)
+            saved.append(self.saved)
+        self.trained += self.every * ticks
+        self.attempt += self.every * ticks
+        return _Clock(steps_list, attempts, last, saved)
 
-    def _sample(self, role: str, act: Act, index: int, now: float) -> Sample:
-        if role == "job_running":
-            return 1.0 if act.phase in _ALIVE else None
+    def _steps(self, since: float, ticks: int) -> list[float]:
+        every, publish, step = self.every, self.publish, self.variant.step_time
+        return [(since + every * i) // publish * publish // step for i in range(1, ticks + 1)]
+
+    def _published(self, seconds: float) -> float:
+        return seconds // self.publish * self.publish // self.variant.step_time
+
+    def _alive(self, act: Act, values: list[Sample]) -> list[Sample]:
+        """`values` for as long as the process exports; it may be scraped once more when it ends."""
+        if act.phase in _ALIVE:
+            return values
+        last = values[:1] if act.phase == "finished" and act.finish_seen else [None]
+        return [*last, *([None] * (len(values) - 1))]
+
+    def _samples(self, role: str, act: Act, ticks: int, clock: _Clock) -> list[Sample]:
+        if role in ("job_running", "placement"):
+            return [1.0 if act.phase in _ALIVE else None] * ticks
         if role == "job_finished":
-            return 1.0 if act.phase == "finished" and index * self.every < _MARKER_SECONDS else None
-        if role == "placement":
-            return 1.0 if act.phase in _ALIVE else None
-        if not self._alive(act, index):
-            return None
+            shown = min(ticks, round(_MARKER_SECONDS / self.every)) if act.phase == "finished" else 0
+            return [1.0] * shown + [None] * (ticks - shown)
         if role == "phase":
-            return self._phase(act)
+            return self._alive(act, [self._phase(act)] * ticks)
         if role == "run_info":
-            return 1.0
+            return self._alive(act, [1.0] * ticks)
         if act.phase == "initialising":
-            return 0.0 if self.reader.family.document.lifecycle.expected == "run-info" else None
-        return self._value(role, act, index, now)
+            # A gauge that was never set reads 0; other exporters show nothing before the first step.
+            return [0.0 if self.reader.family.document.lifecycle.expected == "run-info" else None] * ticks
+        return self._alive(act, self._values(role, act, ticks, clock))
 
     def _phase(self, act: Act) -> float:
         known = self.reader.family.phases
         return known.get("training" if act.phase == "hung" else act.phase, known["training"])
 
-    def _value(self, role: str, act: Act, index: int, now: float) -> Sample:
-        published = math.floor(self.trained / self.publish) * self.publish
+    def _values(self, role: str, act: Act, ticks: int, clock: _Clock) -> list[Sample]:
         if role == "step" and act.phase == "finished":
             ends = [f.step.at_least for f in self.reader.family.document.lifecycle.finished if isinstance(f, Finish)]
-            return float(ends[0]) if ends else math.floor(published / self.variant.step_time)
+            return [float(ends[0])] * ticks if ends else list(clock.steps)
         if role == "step":
-            return float(math.floor(published / self.variant.step_time))
+            return list(clock.steps)
         if role in ("samples", "tokens"):
-            return math.floor(self._x0(role)) + float(math.floor(published / self.variant.step_time))
+            origin = math.floor(self._x0(role))
+            return [origin + steps for steps in clock.steps]
         if role in ("steps_done", "step_time"):
-            return float(math.floor(math.floor(self.attempt / self.publish) * self.publish / self.variant.step_time))
+            return list(clock.attempt)
         if role == "last_step":
-            return self.last_step
-        if role == "run_start":
-            return 0.0
+            return list(clock.last_step)
         if role == "checkpoint":
-            return self.saved
-        if role == "nonfinite_steps":
-            return 0.0
-        return self._level(role, act, index) / self._source(role).metric.scale
+            return list(clock.saved)
+        if role in ("run_start", "nonfinite_steps"):
+            return [0.0] * ticks
+        scale = self._source(role).metric.scale
+        levels = self._levels(role, act, ticks)
+        return [level / scale for level in levels] if scale != 1 else list(levels)
 
-    def _level(self, role: str, act: Act, index: int) -> float:
+    def _levels(self, role: str, act: Act, ticks: int) -> list[float]:
         """In the base unit."""
         healthy = self._healthy_level(role)
         if act.phase != "training":
-            return self.previous.get(role, healthy)
-        at = index * self.every
+            return [self.held.get(role, healthy)] * ticks
+        if role not in act.factors and role not in act.ramps:
+            self.held[role] = _rounded(healthy)
+            return [self.held[role]] * ticks
+        publications = [int(index * self.every / self.publish) for index in range(ticks)]
         if role in act.factors:
-            factors = act.factors[role]
-            value = healthy * factors[min(int(at / self.publish), len(factors) - 1)]
-        elif role in act.ramps:
-            value = healthy * (1 + (act.ramps[role] - 1) * math.floor(at / self.publish) * self.publish / act.seconds)
+            factors = [_rounded(healthy * factor) for factor in act.factors[role]]
+            levels = [factors[min(index, len(factors) - 1)] for index in publications]
         else:
-            value = healthy
-        self.previous = {**self.previous, role: value}
-        return round(value, 6) if abs(value) < 1e6 else float(round(value)) if math.isfinite(value) else value
+            rise = (act.ramps[role] - 1) * self.publish / act.seconds
+            levels = [_rounded(healthy * (1 + rise * index)) for index in publications]
+        self.held[role] = levels[-1]
+        return levels
 
-    def _healthy(self, role: str, act: Act, now: float) -> Sample:
-        if act.phase not in _ALIVE or act.phase == "initialising":
-            return None
-        return round(self._healthy_level(role) / self._source(role).metric.scale, 6)
+    def _sums(self, act: Act, ticks: int, clock: _Clock) -> list[Sample]:
+        """The histogram's sum in the exporter's unit: each published step adds the level of its time."""
+        scale = self._source("step_time").metric.scale
+        levels = self._levels("step_time", act, ticks)
+        sums: list[Sample] = []
+        done = clock.attempt[0] if act.phase != "training" else self._published(self.attempt - ticks * self.every)
+        for level, count, shown in zip(levels, clock.attempt, self.samples["step_time"][-ticks:], strict=True):
+            self.total += (count - done) * level
+            done = count
+            sums.append(None if shown is None else round(self.total / scale, 3))
+        return sums
 
     def _healthy_level(self, role: str) -> float:
         if role == "step_time" and role not in self.variant.baselines:
@@ -166,13 +222,6 @@ class RunSimulation:
                 return math.sqrt(max(known[0], 1.0) * known[-1])
         return 0.0
 
-    def _histogram_sum(self, act: Act) -> Sample:
-        counts = self.samples.get("step_time")
-        if not counts or counts[-1] in (None, "stale"):
-            return None
-        scale = self._source("step_time").metric.scale
-        return round(self.total / scale, 3)
-
     def _source(self, role: str) -> Source:
         return self.reader.family.readings[role].sources[0]
 
@@ -188,8 +237,13 @@ class RunSimulation:
                 sums = self._ended(source, self.sums)
                 made.append(Series(selector=self._selector(role, source.metric, "_sum"), values=compress(sums)))
             elif role in self.deviating:
-                healthy = [None if v is None else self._flat(role) for v in self.samples[role]]
-                made.append(Series(selector=self._selector(role, source.metric, "", rank="0"), values=compress(self._ended(source, healthy))))
+                healthy: list[Sample] = [None if v is None else self._flat(role) for v in self.samples[role]]
+                made.append(
+                    Series(
+                        selector=self._selector(role, source.metric, "", rank="0"),
+                        values=compress(self._ended(source, healthy)),
+                    )
+                )
                 other = self._ended(source, self.deviating[role])
                 made.append(Series(selector=self._selector(role, source.metric, "", rank="1"), values=compress(other)))
             else:
@@ -216,13 +270,19 @@ class RunSimulation:
     def _cluster(self) -> str:
         return self.reader.family.document.runs.select.get("cluster", "cluster-1")
 
-    def _selector(self, role: str, metric: Metric, suffix: str, **more: str) -> str:
+    def _selector(self, role: str, metric: Metric, suffix: str, rank: str = "") -> str:
+        key = (role, suffix, rank, self.name, self.history.variant, tuple(self.history.labels.items()))
+        if key not in self.selectors:
+            self.selectors[key] = self._written(role, metric, suffix, {"rank": rank} if rank else {})
+        return self.selectors[key]
+
+    def _written(self, role: str, metric: Metric, suffix: str, more: Mapping[str, str]) -> str:
         source = self._source(role)
         own = {"cluster": self._cluster(), self.reader.run_label: self.name, **self.history.labels}
         labels: dict[str, str] = {}
         if role not in SCHEDULER_ROLES:
             labels |= self.reader.family.document.runs.select
-            labels |= {key: value for key, value in {**self.variant.when, **_foreign(self.history.labels, self.reader)}.items()}
+            labels |= {**self.variant.when, **_foreign(self.history.labels, self.reader)}
         for ours in (*self.reader.identity, *(("node",) if role == "placement" else ())):
             labels[label_of(source, ours).label] = own.get(ours, f"{ours}-1")
         labels |= matched(metric, labels)
@@ -231,6 +291,10 @@ class RunSimulation:
             labels |= dict.fromkeys(metric.through.on, self.name)
         labels |= more
         return names.selector(metric.name + suffix, {key: value for key, value in labels.items() if value})
+
+
+def _rounded(level: float) -> float:
+    return round(level, 6) if abs(level) < 1e6 else float(round(level)) if math.isfinite(level) else level
 
 
 def _foreign(labels: Mapping[str, str], reader: FamilyReader) -> dict[str, str]:
@@ -285,7 +349,7 @@ def curve_at(curve: Curve, x: float) -> float:
     known = sorted((float(px), y) for px, y in curve.points.items())
     if x <= known[0][0]:
         return known[0][1]
-    for (x0, y0), (x1, y1) in zip(known, known[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(known):
         if x <= x1:
             position = math.log(x / x0) / math.log(x1 / x0) if curve.interpolate == "log" else (x - x0) / (x1 - x0)
             return round(y0 + (y1 - y0) * position, 6)

@@ -24,7 +24,9 @@ def discover(package: str, attribute: str, kind: type[T]) -> Mapping[str, tuple[
 def _record(module: ModuleType, attribute: str, kind: type[T]) -> T:
     record = getattr(module, attribute, None)
     if not isinstance(record, kind):
-        raise TypeError(f"{module.__name__}: a plug-in exports {attribute}, a {kind.__name__}; found {type(record).__name__}")
+        raise TypeError(
+            f"{module.__name__}: a plug-in exports {attribute}, a {kind.__name__}; found {type(record).__name__}"
+        )
     return record
 
 

@@ -60,7 +60,9 @@ def resolve(
         raise Trouble((_two_organisations(organisations),) if organisations else ())
     file, organisation = organisations[0]
     own = {d.profile.name: d.profile for _, d in documents if isinstance(d, ExporterDocument)}
-    work = _Resolver(Organisation(document=organisation, file=file, origin=Origin(file=file)), {**profiles, **own}, parameters)
+    work = _Resolver(
+        Organisation(document=organisation, file=file, origin=Origin(file=file)), {**profiles, **own}, parameters
+    )
     families = tuple(work.family(f, d) for f, d in documents if isinstance(d, FamilyDocument))
     clusters = tuple(work.cluster(f, d) for f, d in documents if isinstance(d, ClusterDocument))
     policy = Policy(
@@ -154,7 +156,9 @@ class _Resolver:
                         code="unknown-exporter",
                         message=f'no exporter profile is called "{name}"',
                         why="without a profile no role has a metric, and its alerts could never fire",
-                        help=f'did you mean "{near}"?' if near else f"known profiles: {', '.join(sorted(self.profiles))}",
+                        help=f'did you mean "{near}"?'
+                        if near
+                        else f"known profiles: {', '.join(sorted(self.profiles))}",
                         origin=origin.at("exporters", index),
                     )
                 )
@@ -200,7 +204,9 @@ class _Resolver:
             baselines={**parent.baselines, **variant.baselines},
         )
 
-    def _settings(self, alerts: Alerts, scope: str, defaults: Sequence[str], origin: Origin) -> tuple[AlertSetting, ...]:
+    def _settings(
+        self, alerts: Alerts, scope: str, defaults: Sequence[str], origin: Origin
+    ) -> tuple[AlertSetting, ...]:
         organisation = self.organisation
         own = Origin(file=organisation.file)
         wanted: list[tuple[str, Origin]] = [(name, own.at("packs", i)) for i, name in enumerate(defaults)]
@@ -224,7 +230,11 @@ class _Resolver:
                 pack_name,
                 (
                     _Layer(f"pack {pack_name}", _pack_values(alert), None),
-                    _Layer("organisation", organisation.document.override.get(alert.name, {}), own.at("override", alert.name)),
+                    _Layer(
+                        "organisation",
+                        organisation.document.override.get(alert.name, {}),
+                        own.at("override", alert.name),
+                    ),
                     _Layer(scope, alerts.override.get(alert.name, {}), origin.at("alerts", "override", alert.name)),
                 ),
                 alert.failures,
@@ -237,7 +247,9 @@ class _Resolver:
             detector = str(values.get("detect", ""))
             rest = {key: value for key, value in values.items() if key != "detect"}
             if detector in self.parameters:
-                settings.append(self._setting(name, detector, "", (_Layer(scope, rest, place),), (), place.at(key=True)))
+                settings.append(
+                    self._setting(name, detector, "", (_Layer(scope, rest, place),), (), place.at(key=True))
+                )
         return tuple(s for s in settings if s is not None)
 
     def _setting(
@@ -281,12 +293,18 @@ class _Resolver:
     def _not_inherited(self, name: str, inherited: Mapping[str, Any], place: Origin) -> None:
         home = next((p.name for p in PACKS.values() for a in p.alerts if a.name == name), None)
         near = closest(name, inherited)
-        hint = f'add "{home}" to packs, or remove the override' if home else f"alerts here: {', '.join(inherited) or 'none'}"
+        hint = (
+            f'add "{home}" to packs, or remove the override'
+            if home
+            else f"alerts here: {', '.join(inherited) or 'none'}"
+        )
         self.problems.append(
             Diagnostic(
                 code="unknown-alert",
                 message=f'there is no alert "{name}" to override',
-                why=f'it belongs to pack "{home}", which this policy does not use' if home else "no pack of this policy brings it",
+                why=f'it belongs to pack "{home}", which this policy does not use'
+                if home
+                else "no pack of this policy brings it",
                 help=f'did you mean "{near}"?' if near and not home else hint,
                 origin=place,
             )

@@ -30,7 +30,7 @@ def _alert(plan: Plan, alert: Alert) -> dict[str, object]:
     if alert.keep_firing_for:
         made["keep_firing_for"] = promql_duration(alert.keep_firing_for)
     made["labels"] = labels(plan, alert)
-    made["annotations"] = annotations(alert)
+    made["annotations"] = texts(alert)
     return made
 
 
@@ -40,7 +40,7 @@ def labels(plan: Plan, alert: Alert) -> dict[str, str]:
     return {"severity": alert.severity, "owner": alert.owner, "stage": alert.stage, **scope, **alert.labels}
 
 
-def annotations(alert: Alert) -> dict[str, str]:
+def texts(alert: Alert) -> dict[str, str]:
     return {
         "summary": alert.summary,
         "description": alert.description,
