@@ -277,7 +277,8 @@ class _Resolver:
         )
 
     def _unknown_pack(self, name: str, place: Origin, scope: str) -> None:
-        fitting = [p.name for p in PACKS.values() if p.scope == scope]
+        own = place.file == self.organisation.file  # its packs are for families and clusters alike: say it once
+        fitting = [p.name for p in PACKS.values() if own or p.scope == scope]
         near = closest(name, fitting)
         other = name in PACKS
         self.problems.append(
@@ -285,7 +286,7 @@ class _Resolver:
                 code="unknown-pack",
                 message=f'pack "{name}" is not for a {scope}' if other else f'no pack is called "{name}"',
                 why=f"it watches {'machines' if scope == 'family' else 'runs'}" if other else "",
-                help=f'did you mean "{near}"?' if near and not other else f"packs for a {scope}: {', '.join(fitting)}",
+                help=f'did you mean "{near}"?' if near and not other else f"packs{'' if own else f' for a {scope}'}: {', '.join(fitting)}",
                 origin=place,
             )
         )
