@@ -241,7 +241,7 @@ NOTIFICATION = {
                 "expected": "a step every 105 s",
                 "remediation": "Look for the rank that stopped first.",
                 "runbook_url": "https://runbooks.example.org/TrainingStalled",
-                "panel_url": "https://grafana.example.org/d/x?viewPanel=3",
+                "dashboard_url": "https://grafana.example.org/d/x?viewPanel=3",
             },
             "startsAt": "2026-12-01T10:00:00+01:00",
             "endsAt": "0001-01-01T00:00:00Z",
