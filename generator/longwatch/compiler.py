@@ -5,7 +5,7 @@ Starts no process, reads no file, writes nothing. Every stage is a pure function
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -18,7 +18,7 @@ from longwatch.lower.fleet import lower_cluster, lower_family, summary
 from longwatch.lower.shared import lower_shared
 from longwatch.plugins.back import emitters, fleet_checks
 from longwatch.plugins.front import checks, detectors, exporters
-from longwatch.policy.model import Policy
+from longwatch.policy.model import Cluster, Family, Organisation, Policy
 from longwatch.policy.resolve import resolve
 from longwatch.render.manifest import manifest
 from longwatch.validate.documents import validate
@@ -49,6 +49,10 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
         return self.fleet is not None and not any(d.severity is Severity.ERROR for d in self.diagnostics)
 
 
+Planner = Callable[[Organisation, Family | Cluster], Plan]
+PlanEmitter = Callable[[Plan, Shared], tuple[Artifact, ...]]
+
+
 def read(files: Sequence[tuple[str, bytes]]) -> Front:
     """Load, validate, resolve, check. All problems of all files."""
     documents: dict[str, Document] = {}
@@ -72,14 +76,17 @@ def read(files: Sequence[tuple[str, bytes]]) -> Front:
     return Front(documents=documents, policy=policy, diagnostics=placed(found, documents))
 
 
-def plan(policy: Policy) -> Fleet:
+def plan_subject(organisation: Organisation, subject: Family | Cluster) -> Plan:
+    """The IR of one family or cluster; depends on nothing else, so that a cache may stand in for it."""
+    if isinstance(subject, Family):
+        return lower_family(organisation, subject)
+    return lower_cluster(organisation, subject)
+
+
+def plan(policy: Policy, one: Planner = plan_subject) -> Fleet:
     """The IR of everything."""
     organisation = policy.organisation
-    plans = (
-        *(lower_family(organisation, family) for family in policy.families),
-        *(lower_cluster(organisation, cluster) for cluster in policy.clusters),
-    )
-    return Fleet(shared=lower_shared(organisation), plans=plans)
+    return Fleet(shared=lower_shared(organisation), plans=tuple(one(organisation, s) for s in policy.subjects))
 
 
 def judge(fleet: Fleet) -> tuple[Diagnostic, ...]:
@@ -95,23 +102,33 @@ def emit_fleet(summaries: tuple[Summary, ...], shared: Shared) -> tuple[Artifact
     return tuple(a for e in emitters().values() if e.fleet is not None for a in e.fleet(summaries, shared))
 
 
-def emit(fleet: Fleet) -> tuple[Artifact, ...]:
+def emit(fleet: Fleet, one: PlanEmitter = emit_plan) -> tuple[Artifact, ...]:
     """All artifacts, the manifest last."""
-    artifacts = [artifact for plan in fleet.plans for artifact in emit_plan(plan, fleet.shared)]
+    artifacts = [artifact for plan in fleet.plans for artifact in one(plan, fleet.shared)]
     artifacts += emit_fleet(tuple(summary(p) for p in fleet.plans), fleet.shared)
     artifacts.sort(key=lambda artifact: artifact.path)
     return (*artifacts, manifest(artifacts))
 
 
+def examine(front: Front, planner: Planner = plan_subject) -> tuple[Fleet | None, tuple[Diagnostic, ...]]:
+    """What there is to say without a target: the checks and the fleet checks. No fleet when policies are in error."""
+    if front.policy is None or not front.ok:
+        return None, front.diagnostics
+    fleet = plan(front.policy, planner)
+    return fleet, (*front.diagnostics, *placed(judge(fleet), front.documents))
+
+
+def finish(front: Front, planner: Planner = plan_subject, emitter: PlanEmitter = emit_plan) -> Compiled:
+    """From what was read to the artifacts, in memory."""
+    fleet, diagnostics = examine(front, planner)
+    bad = fleet is None or any(d.severity is Severity.ERROR for d in diagnostics)
+    artifacts = () if fleet is None or bad else emit(fleet, emitter)
+    return Compiled(front=front, fleet=fleet, artifacts=artifacts, diagnostics=diagnostics)
+
+
 def compile_policies(files: Sequence[tuple[str, bytes]]) -> Compiled:
     """Everything, in memory."""
-    front = read(files)
-    if front.policy is None or not front.ok:
-        return Compiled(front=front, fleet=None, artifacts=(), diagnostics=front.diagnostics)
-    fleet = plan(front.policy)
-    diagnostics = (*front.diagnostics, *placed(judge(fleet), front.documents))
-    bad = any(d.severity is Severity.ERROR for d in diagnostics)
-    return Compiled(front=front, fleet=fleet, artifacts=() if bad else emit(fleet), diagnostics=diagnostics)
+    return finish(read(files))
 
 
 def placed(diagnostics: Sequence[Diagnostic], documents: Mapping[str, Document]) -> tuple[Diagnostic, ...]:
