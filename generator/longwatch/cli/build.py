@@ -12,12 +12,11 @@ from longwatch.cli import options
 from longwatch.cli.cache import Cache
 from longwatch.cli.ending import DRIFT, code
 from longwatch.cli.partial import only
-from longwatch.cli.sources import Sources, sources
-from longwatch.cli.terminal import Progress, Terminal
-from longwatch.compiler import Planner, emit, emit_plan, examine, plan_subject
+from longwatch.cli.planning import planned
+from longwatch.cli.sources import sources
+from longwatch.cli.terminal import Terminal
+from longwatch.compiler import emit, emit_plan, plan_subject
 from longwatch.diagnostics import Diagnostic, Severity
-from longwatch.ir.model import Plan
-from longwatch.policy.model import Cluster, Family, Organisation
 from longwatch.report.build import Figures, Outcome, drifted, figures, render_text, to_json
 from longwatch.report.diagnostics import render_github
 from longwatch.report.diagnostics import render_text as render_diagnostics
@@ -42,17 +41,15 @@ def command(directory: str, out: str, check: bool, family: str | None, form: str
     chosen = read.subject(family, "--family").name if family and read.front.ok else None
     cache = None if check else Cache(read, Path(out))
     planner, emitter = (cache.plan, cache.emit) if cache else (plan_subject, emit_plan)
-    with Progress(terminal, "compiling") as progress:
-        fleet, found = examine(read.front, _counted(planner, read, progress))
-    told = read.shown(found)
+    fleet, found = planned(read, terminal, planner)
     policy = read.front.policy
     if fleet is None or policy is None or code(found):
-        _tell(told, (), None, form, terminal)
+        _tell(found, (), None, form, terminal)
         return code(found)
     artifacts = only(chosen, fleet, Path(out), emitter) if chosen else emit(fleet, emitter)
     outcome = _compared(artifacts, out) if check else _written(artifacts, out, cache)
     plans = [plan for plan in fleet.plans if chosen in (None, plan.name)]
-    _tell((*told, *drifted(out, outcome.drift)), figures(plans, policy), outcome, form, terminal)
+    _tell((*found, *drifted(out, outcome.drift)), figures(plans, policy), outcome, form, terminal)
     return DRIFT if outcome.drift else 0
 
 
@@ -74,20 +71,6 @@ def _written(artifacts: Sequence[Artifact], out: str, cache: Cache | None) -> Ou
         unchanged=done.unchanged,
         reused=cache.reused if cache else 0,
     )
-
-
-def _counted(planner: Planner, read: Sources, progress: Progress) -> Planner:
-    total = len(read.front.policy.subjects) if read.front.policy else 0
-    done = 0
-
-    def plan(organisation: Organisation, subject: Family | Cluster) -> Plan:
-        nonlocal done
-        made = planner(organisation, subject)
-        done += 1
-        progress(done, total, subject.name)
-        return made
-
-    return plan
 
 
 def _tell(

@@ -47,6 +47,17 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
         assert self.front.policy is not None
         return chosen(self.front.policy, name, option)
 
+    def narrowed(self, subject: Family | Cluster) -> Sources:
+        """As if it were the only one."""
+        policy = self.front.policy
+        assert policy is not None
+        only = msgspec.structs.replace(
+            policy,
+            families=tuple(f for f in policy.families if f is subject),
+            clusters=tuple(c for c in policy.clusters if c is subject),
+        )
+        return msgspec.structs.replace(self, front=msgspec.structs.replace(self.front, policy=only))
+
 
 def sources(directory: str) -> Sources:
     """Everything below `directory`, read and checked; what the file system refuses is among the diagnostics."""
