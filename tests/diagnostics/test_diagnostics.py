@@ -150,7 +150,7 @@ def test_the_healthy_base_has_no_finding() -> None:
 def test_a_file_with_many_faults_reports_all_of_them_in_one_run() -> None:
     codes = [diagnostic.code for diagnostic in diagnose(HERE / "unknown-key--many-faults.yaml")]
     assert len(codes) > 20
-    assert len(set(codes)) > 10
+    assert len(set(codes)) >= 10
 
 
 def test_faults_of_all_files_are_reported_in_one_run() -> None:

@@ -38,7 +38,7 @@ def published(language: Language) -> Schema:
     work = _Definitions(language.custom)
     documents = {kind: work.named(_struct(cls)) for kind, cls in language.documents.items()}
     for detector, cls in sorted(language.parameters.items()):
-        work.detector(detector, _struct(cls))
+        work.detector(detector, _struct(cls), overridden=detector in language.packs.values())
     work.schemas["AddedAlert"] = _added(language.parameters)
     work.schemas["Overrides"] = _overrides(language.packs)
     for schema in work.schemas.values():
@@ -111,14 +111,14 @@ class _Definitions:
             self.schemas[name] = self._object(struct)
         return _ref(self._names[struct.cls])
 
-    def detector(self, name: str, struct: inspect.StructType) -> None:
-        """Two definitions: a whole alert, and an override, which is merged into the pack's values."""
+    def detector(self, name: str, struct: inspect.StructType, *, overridden: bool) -> None:
+        """A whole alert, and an override, which is merged into the pack's values."""
         whole = self._object(struct)
-        override = {key: value for key, value in whole.items() if key != "required"}
+        if overridden:
+            self.schemas[f"override-{name}"] = {key: value for key, value in whole.items() if key != "required"}
         whole["properties"] = {"detect": {"const": name}, **whole["properties"]}
         whole["required"] = ["detect", *whole.get("required", ())]
         self.schemas[f"detect-{name}"] = whole
-        self.schemas[f"override-{name}"] = override
 
     def _object(self, struct: inspect.StructType) -> Schema:
         schema: Schema = {"type": "object"}

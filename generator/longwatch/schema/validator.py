@@ -57,9 +57,12 @@ class Validator:
     @cached_property
     def _explaining(self) -> Any:
         from jsonschema import Draft202012Validator
+        from jsonschema.validators import extend
 
+        # To JSON 2.0 is an integer; to the types that policies are read into, and to its readers, it is not.
+        types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
         # Never jsonschema.validate(): it checks the schema itself each time, which takes 200 ms.
-        return Draft202012Validator(dict(self.schema))
+        return extend(Draft202012Validator, type_checker=types)(dict(self.schema))
 
 
 def _place(value: Any, path: Path) -> tuple[int, ...]:

@@ -82,7 +82,7 @@ def shown(value: object) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, (int, float)):
-        return number(value)
+        return f"{number(value)}.0" if isinstance(value, float) and value.is_integer() else number(value)
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}…"'
     return "a list" if isinstance(value, list) else "a mapping"
