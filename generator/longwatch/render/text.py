@@ -20,7 +20,7 @@ def _environment() -> jinja2.Environment:
     root = resources.files("longwatch") / "templates"
 
     def load(name: str) -> str | None:
-        file = root.joinpath(*name.split("/"))
+        file = root.joinpath(*jinja2.loaders.split_template_path(name))  # refuses `..`
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
     return jinja2.Environment(
