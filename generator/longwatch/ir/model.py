@@ -197,6 +197,8 @@ class Scenario(Node, frozen=True, kw_only=True):
     alert: str
     """The alert that it proves (empty: a quiet scenario of the whole family)."""
     interval: float
+    scope: Mapping[str, str] = {}
+    """Labels that only this scenario's alerts carry, so that it can share a test group; empty: it needs its own."""
     series: tuple[Series, ...]
     firing: tuple[Firing, ...] = ()
     silences: tuple[Silence, ...] = ()

@@ -32,12 +32,11 @@ def lower_scenarios(
     compiled = {alert.name: alert for alert in alerts}
     scenarios: dict[str, Scenario] = {}
     roles = simulated_roles(reader, alerts) if isinstance(reader, FamilyReader) else ()
-    selectors: dict[tuple[object, ...], str] = {}
     for setting in subject.settings:
         if setting.name not in compiled:
             continue
         for proof in detectors()[setting.detector].prove(reader, setting):
-            made = _scenario(reader, setting, proof, compiled[setting.name], roles, selectors)
+            made = _scenario(reader, setting, proof, compiled[setting.name], roles)
             scenarios[made.key] = made
     if isinstance(reader, FamilyReader):
         for index, written in enumerate(reader.family.scenarios):
@@ -72,18 +71,19 @@ def _scenario(
     proof: Proof,
     alert: Alert,
     roles: Sequence[str],
-    selectors: dict[tuple[object, ...], str],
 ) -> Scenario:
     every = grid(reader)
     if proof.devices and sum(seconds for seconds, _ in proof.devices[0].values) > 4 * 3600:
         every = _LONGEST_GRID
+    key = f"{names.kebab(alert.name)}.{proof.key}"
+    scope = own_scope(reader, key)
     series: list[Series] = []
     if isinstance(reader, FamilyReader):
         for index, history in enumerate(proof.runs):
             name = history.labels.get(reader.run_label, run_name(reader, index))
-            series += RunSimulation(reader, history, name, every, roles, selectors).series()
+            series += RunSimulation(reader, history, name, every, roles, scope).series()
         end = max(sum(act.seconds for act in history.acts) for history in proof.runs)
-        subject = _run_labels(reader, proof)
+        subject = {**scope, reader.run_label: proof.runs[0].labels.get(reader.run_label, run_name(reader, 0))}
     else:
         for device in proof.devices:
             series += device_series(reader, device, every)
@@ -103,10 +103,11 @@ def _scenario(
     if quiet and firing:
         silences.append(Silence(until=quiet, alerts=(alert.name,)))
     return Scenario(
-        key=f"{names.kebab(alert.name)}.{proof.key}",
+        key=key,
         title=proof.title,
         alert=alert.name,
         interval=every,
+        scope=scope,
         series=tuple(_distinct(series)),
         firing=firing,
         silences=tuple(silences),
@@ -115,9 +116,12 @@ def _scenario(
     )
 
 
-def _run_labels(reader: FamilyReader, proof: Proof) -> Mapping[str, str]:
-    cluster = reader.family.document.runs.select.get("cluster", "cluster-1")
-    return {"cluster": cluster, reader.run_label: proof.runs[0].labels.get(reader.run_label, run_name(reader, 0))}
+def own_scope(reader: FamilyReader | ClusterReader, key: str) -> dict[str, str]:
+    """A cluster of its own for each scenario, so that many can share one test group; empty where the policy names it."""
+    if isinstance(reader, ClusterReader):
+        return {}
+    selects = reader.family.document.runs.select
+    return {label: key for label in reader.identity[:-1] if label not in selects}
 
 
 def _present(labels: Mapping[str, str]) -> dict[str, str]:
@@ -145,8 +149,9 @@ def _written(
     before = max(1, round(float(written.healthy_before) / every))
     after = max(longest, round(within / every) + 1)
     acts = (Act(phase="training", seconds=before * every), Act(phase="training", seconds=after * every))
-    name = run_name(reader, 0)
-    run = RunSimulation(reader, History(acts=acts), name, every, roles)
+    name, key = run_name(reader, 0), f"policy.{names.slug(written.name)}"
+    scope = own_scope(reader, key)
+    run = RunSimulation(reader, History(acts=acts), name, every, roles, scope)
     for role in given:
         if reader.has(role) and role not in run.roles:
             run.roles.append(role)
@@ -164,10 +169,11 @@ def _written(
         series = [s for s in series if s.selector != selector]
         series.append(Series(selector=selector, values=compress([*healthy, *raw])))
     start = before * every
-    subject = {"cluster": reader.family.document.runs.select.get("cluster", "cluster-1"), reader.run_label: name}
+    subject = {**scope, reader.run_label: name}
     expected = tuple(e.alert for e in written.expect)
     return Scenario(
-        key=f"policy.{names.slug(written.name)}",
+        key=key,
+        scope=scope,
         title=written.name,
         alert=expected[0] if expected else "",
         interval=every,

@@ -55,11 +55,10 @@ class RunSimulation:
         name: str,
         every: float,
         roles: Sequence[str],
-        selectors: dict[tuple[object, ...], str] | None = None,
+        scope: Mapping[str, str],
     ) -> None:
-        """`selectors` remembers selectors between the runs of one family."""
-        self.reader, self.history, self.name, self.every = reader, history, name, every
-        self.selectors = {} if selectors is None else selectors
+        """`scope`: the identity's labels beyond the run's own, e.g. the cluster."""
+        self.reader, self.history, self.name, self.every, self.scope = reader, history, name, every, scope
         self.variant = reader.family.variants[history.variant]
         self.publish = max(self.variant.publish_every, every)
         self.roles = [role for role in roles if reader.has(role)]
@@ -248,7 +247,11 @@ class RunSimulation:
                 made.append(Series(selector=self._selector(role, source.metric, "", rank="1"), values=compress(other)))
             else:
                 made.append(Series(selector=self._selector(role, source.metric, ""), values=compress(values)))
-                made += [s for s in (through_series(source, self.name, self._cluster(), values),) if s is not None]
+                made += [
+                    s
+                    for s in (through_series(source, self.name, self.scope.get("cluster", ""), values),)
+                    if s is not None
+                ]
         return [series for series in made if any(not token.startswith("_") for token in series.values.split())]
 
     def selector(self, role: str) -> str:
@@ -267,29 +270,22 @@ class RunSimulation:
             out.append("stale" if sample is None and index and samples[index - 1] is not None else sample)
         return out
 
-    def _cluster(self) -> str:
-        return self.reader.family.document.runs.select.get("cluster", "cluster-1")
-
-    def _selector(self, role: str, metric: Metric, suffix: str, rank: str = "") -> str:
-        key = (role, suffix, rank, self.name, self.history.variant, tuple(self.history.labels.items()))
-        if key not in self.selectors:
-            self.selectors[key] = self._written(role, metric, suffix, {"rank": rank} if rank else {})
-        return self.selectors[key]
-
-    def _written(self, role: str, metric: Metric, suffix: str, more: Mapping[str, str]) -> str:
+    def _selector(self, role: str, metric: Metric, suffix: str, **more: str) -> str:
         source = self._source(role)
-        own = {"cluster": self._cluster(), self.reader.run_label: self.name, **self.history.labels}
+        own = {**self.scope, self.reader.run_label: self.name, **self.history.labels}
         labels: dict[str, str] = {}
         if role not in SCHEDULER_ROLES:
             labels |= self.reader.family.document.runs.select
             labels |= {**self.variant.when, **_foreign(self.history.labels, self.reader)}
         for ours in (*self.reader.identity, *(("node",) if role == "placement" else ())):
-            labels[label_of(source, ours).label] = own.get(ours, f"{ours}-1")
+            labels.setdefault(label_of(source, ours).label, own.get(ours, f"{ours}-1"))
         labels |= matched(metric, labels)
         if metric.through is not None:
             labels.pop(metric.through.take, None)
             labels |= dict.fromkeys(metric.through.on, self.name)
-        labels |= more
+        labels |= more | {
+            label_of(source, k).label: v for k, v in self.history.labels.items() if k in self.reader.identity
+        }
         return names.selector(metric.name + suffix, {key: value for key, value in labels.items() if value})
 
 
