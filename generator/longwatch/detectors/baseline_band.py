@@ -33,7 +33,7 @@ from longwatch.ir import names
 from longwatch.ir.model import Comparison, Join, Record, Window
 from longwatch.plugins.front import Act, Detector, History, Lowered, Proof
 from longwatch.plugins.reading import THROUGHPUT_ROLES, ClusterReader, FamilyReader
-from longwatch.policy.document import AlertParameters
+from longwatch.policy.document import AlertParameters, Baseline
 from longwatch.policy.model import AlertSetting, ResolvedVariant
 from longwatch.units import Percent, Threshold, number, promql_duration
 
@@ -73,6 +73,15 @@ def limit_of(variant: ResolvedVariant, role: str, parameters: Parameters) -> flo
         return value * rest if higher else value / rest
     band = band_of(variant, role)
     return value * (1 - band) if higher else value * (1 + band)
+
+
+def provenance(baseline: Baseline) -> str:
+    """Where a committed number comes from, as people read it."""
+    learned = baseline.learned
+    if learned is None:
+        return "written down without provenance"
+    runs = "1 run" if learned.runs == 1 else f"{learned.runs} runs"
+    return f"{learned.quantile} of {runs} from {learned.from_} to {learned.to}"
 
 
 def falls(role: str, parameters: Parameters) -> bool:
@@ -154,6 +163,14 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                     reason=f"{parameters.publications} publications, 10 steps and 4 samples at least",
                 ),
                 Window(name="for", value=promql_duration(hold), reason="10 minutes and 3 publications at least"),
+                *(
+                    Window(
+                        name=f"baseline of {v.name}",
+                        value=f"{number(v.baselines[role].value or 0.0)}{unit}",
+                        reason=provenance(v.baselines[role]),
+                    )
+                    for v in judged(reader, role)
+                ),
                 *(
                     Window(
                         name=f"band of {v.name}",

@@ -64,7 +64,9 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
     if causes:
         lines.append(f"Likely causes: {'; '.join(causes)}.")
     if team is not None:
-        lines.append(f"Owner: {team.title} ({team.contact}).")
+        next_team = organisation.teams.get(team.escalation or "")
+        escalation = f"; unanswered: {next_team.title} ({next_team.contact})" if next_team else ""
+        lines.append(f"Owner: {team.title} ({team.contact}){escalation}.")
     kind = "families" if isinstance(subject, Family) else "clusters"
     links = organisation.links
     uid = names.uid(kind, subject.name)

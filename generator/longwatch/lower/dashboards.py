@@ -85,6 +85,18 @@ def family_dashboard(
         datasource="loki",
         kind="logs",
     )
+    placement = family.document.placement
+    at = f"{placement.info}{{{placement.run}=~" if placement else f"{names.PLACEMENT}{{run_id=~"
+    labels = f"{placement.run}, {placement.node}" if placement else "run_id, node"
+    nodes = Panel(
+        key="nodes",
+        title="Nodes",
+        description="The nodes on which the chosen runs stand, by the scheduler's word.",
+        unit="short",
+        queries=(Query(expr=f'max by ({labels}) ({at}"${reader.run_label}"}})', legend=""),),
+        row="Nodes",
+        kind="table",
+    )
     enrolled = f'{names.SEEN}{{{names.FAMILY}="{family.name}"}}'
     chosen = f'{names.SEEN}{{{names.FAMILY}="{family.name}", cluster=~"$cluster"}}'
     return Dashboard(
@@ -93,7 +105,7 @@ def family_dashboard(
         description=f"Compiled by Longwatch from {family.file}. Every threshold is the policy's.",
         tags=("longwatch", "family", family.name, family.owner),
         variables=(("cluster", enrolled), (reader.run_label, chosen)),
-        panels=(*overview, *_alert_panels(alerts), *signals, logs),
+        panels=(*overview, *_alert_panels(alerts), *signals, nodes, logs),
         annotations=_annotations(scope),
     )
 
