@@ -26,6 +26,9 @@ from longwatch.tools.process import cores
 from longwatch.tools.toolbox import require
 from longwatch.verify.judge import judge, needed
 
+_PATIENCE = 600.0
+"""Seconds that one test file may take; a shared CI machine is slow."""
+
 
 @click.command(epilog="Example: longwatch test --family llm-pretraining --alert TrainingStalled")
 @options.policies
@@ -52,7 +55,7 @@ def command(directory: str, family: str | None, alert: str | None, form: str, co
     artifacts = _artifacts(fleet, whole=not (family or alert))
     toolbox = require(needed(artifacts), environment=os.environ, tools_dir=Path(".tools").absolute())
     with Progress(terminal, "testing") as progress:
-        verdict = judge(artifacts, toolbox, jobs=cores(), progress=progress)
+        verdict = judge(artifacts, toolbox, jobs=cores(), progress=progress, timeout=_PATIENCE)
     found = (*found, *_shown(verdict.diagnostics, read))
     outcome = results(fleet.plans, verdict, sum(artifact.target == "grafana" for artifact in artifacts))
     _tell(found, outcome, form, terminal)
