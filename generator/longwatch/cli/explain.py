@@ -9,7 +9,8 @@ from longwatch.cli.ending import code
 from longwatch.cli.planning import planned
 from longwatch.cli.sources import Sources, sources, tell
 from longwatch.cli.terminal import Terminal
-from longwatch.diagnostics import Origin
+from longwatch.diagnostics import Origin, Path
+from longwatch.load.document import Value
 from longwatch.policy.model import Cluster, Family
 from longwatch.report.explain import alert_text, family_text
 from longwatch.suggest import closest
@@ -65,5 +66,18 @@ def _place(read: Sources, origin: Origin) -> str:
     document = read.front.documents.get(origin.file)
     if document is None:
         return read.path(origin.file)
+    if not _written(document.value, origin.path):
+        return "by default"
     span = document.span(origin.path, key=origin.key)
     return f"{read.path(span.file)}:{span.line}:{span.column}"
+
+
+def _written(value: Value, path: Path) -> bool:
+    for step in path:
+        if (isinstance(value, dict) and isinstance(step, str) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            return False
+    return True

@@ -9,7 +9,7 @@ from longwatch.diagnostics import Origin
 from longwatch.ir.model import Alert, Plan, Scenario, Shared, Team
 from longwatch.policy.document import Baseline, Finish
 from longwatch.policy.model import AlertSetting, Cluster, Family, ResolvedVariant, Value
-from longwatch.report.table import table
+from longwatch.report.table import count, table
 from longwatch.units import number, promql_duration
 from longwatch.wire.prometheus import expression
 
@@ -18,7 +18,9 @@ Place = Callable[[Origin], str]
 Paint = Callable[[str], str]
 """How a heading looks."""
 
-_WIDTH = 100
+_WIDTH = 110
+_COLUMN = 20
+"""Width of the names at the left."""
 _TEXTS = ("causes", "remediation", "summary")
 """Shown as what the alert says, not among its values."""
 
@@ -67,7 +69,7 @@ def alert_text(subject: Family | Cluster, plan: Plan, shared: Shared, name: str,
 def _facts(subject: Family | Cluster, shared: Shared, place: Place) -> Iterator[str]:
     team = _team(subject.owner, shared)
     rows = [
-        ("policy", subject.file, ""),
+        ("policy", place(subject.origin), ""),
         ("owner", _called(subject.owner, team), place(subject.origin.at("owner"))),
         ("stage", f"{subject.stage}: {_STAGES[subject.stage]}", place(subject.origin.at("stage"))),
         ("exporters", ", ".join(subject.document.exporters), place(subject.origin.at("exporters"))),
@@ -103,12 +105,9 @@ _STAGES: Mapping[str, str] = {
 def _lifecycle(family: Family) -> Iterator[str]:
     life = family.document.lifecycle
     ends = [f"step ≥ {f.step.at_least:g}" if isinstance(f, Finish) else f for f in life.finished]
+    ended = f"{' or '.join(ends)} says so" if ends else "nobody can tell: a normal end looks like a crash"
     yield f"  expected by      {life.expected}"
-    yield (
-        f"  finished when    {' or '.join(ends) or 'unknown: a normal end cannot be told from a crash'} says so"
-        if ends
-        else ("  finished when    nobody can tell: a normal end looks like a crash")
-    )
+    yield f"  finished when    {ended}"
     for name, pause in life.pauses.items():
         usual = f"usually {promql_duration(pause.usual)}, " if pause.usual is not None else ""
         yield f"  {name:<16} {usual}stalled after {promql_duration(pause.limit)}"
@@ -145,7 +144,7 @@ def _baseline(baseline: Baseline) -> str:
         )
     if baseline.learned is not None:
         learned = baseline.learned
-        parts.append(f"learned from {learned.runs} run(s), {learned.from_} to {learned.to}")
+        parts.append(f"learned from {count(learned.runs, 'run')}, {learned.from_} to {learned.to}")
     return ", ".join(parts)
 
 
@@ -192,9 +191,9 @@ def _says(alert: Alert) -> Iterator[str]:
     yield from _wrapped("summary", alert.summary)
     for line in alert.description.splitlines():
         yield from _wrapped("", line)
-    yield from _wrapped("first", alert.remediation)
+    yield from _wrapped("do first", alert.remediation)
     for name, link in alert.links:
-        yield f"  {name:<14} {link}"
+        yield f"  {name:<{_COLUMN}} {link}"
 
 
 def _holds(alert: Alert) -> Iterator[str]:
@@ -305,6 +304,6 @@ def _indented(text: str) -> Iterator[str]:
 
 def _wrapped(name: str, text: str) -> Iterator[str]:
     """`name` in a column of its own, the text beside it."""
-    lines = textwrap.wrap(text, _WIDTH - 17, break_long_words=False, break_on_hyphens=False) or [""]
-    yield f"  {name:<14} {lines[0]}".rstrip()
-    yield from (f"{'':<17}{line}" for line in lines[1:])
+    lines = textwrap.wrap(text, _WIDTH - _COLUMN - 3, break_long_words=False, break_on_hyphens=False) or [""]
+    yield f"  {name:<{_COLUMN}} {lines[0]}".rstrip()
+    yield from (f"{'':<{_COLUMN + 3}}{line}" for line in lines[1:])

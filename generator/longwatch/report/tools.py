@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from longwatch.diagnostics import Diagnostic, Severity
 from longwatch.report.diagnostics import render_json
 from longwatch.report.table import table
 from longwatch.tools.toolbox import Status
@@ -13,9 +14,10 @@ from longwatch.tools.toolbox import Status
 USES: Mapping[str, str] = {
     "promtool": "longwatch test: rules and their scenarios",
     "amtool": "longwatch test: the Alertmanager configuration",
-    "prometheus": "the tests of longwatch itself",
-    "alertmanager": "the tests of longwatch itself",
+    "prometheus": "the tests of longwatch itself, no verb",
+    "alertmanager": "the tests of longwatch itself, no verb",
 }
+NEEDED = ("promtool", "amtool")
 
 
 class _Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +26,15 @@ class _Found(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     usable: bool
     used_by: str
+
+
+def problems(found: Sequence[Status]) -> tuple[Diagnostic, ...]:
+    """What is wrong with them; a tool that no verb needs is only a note."""
+    return tuple(
+        status.problem if status.name in NEEDED else msgspec.structs.replace(status.problem, severity=Severity.NOTE)
+        for status in found
+        if status.problem
+    )
 
 
 def render_text(found: Sequence[Status]) -> str:
@@ -39,8 +50,7 @@ def _state(status: Status) -> str:
 
 def to_json(found: Sequence[Status]) -> str:
     """The diagnostics' document with `tools`."""
-    problems = [status.problem for status in found if status.problem]
-    document: Mapping[str, object] = msgspec.json.decode(render_json(problems))
+    document: Mapping[str, object] = msgspec.json.decode(render_json(problems(found)))
     tools = [
         _Found(name=s.name, path=s.path, version=s.version, usable=s.ok, used_by=USES.get(s.name, "")) for s in found
     ]
