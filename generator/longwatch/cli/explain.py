@@ -74,10 +74,11 @@ def _place(read: Sources, origin: Origin) -> str:
 
 def _written(value: Value, path: Path) -> bool:
     for step in path:
-        if (isinstance(value, dict) and isinstance(step, str) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
-        ):
-            value = value[step]
-        else:
-            return False
+        match value, step:
+            case dict(), str() if step in value:
+                value = value[step]
+            case list(), int() if step < len(value):
+                value = value[step]
+            case _:
+                return False
     return True

@@ -57,7 +57,7 @@ def command(directory: str, family: str | None, alert: str | None, form: str, co
     with Progress(terminal, "testing") as progress:
         verdict = judge(artifacts, toolbox, jobs=cores(), progress=progress, timeout=_PATIENCE)
     found = (*found, *_shown(verdict.diagnostics, read))
-    outcome = results(fleet.plans, verdict, sum(artifact.target == "grafana" for artifact in artifacts))
+    outcome = results(fleet.plans, verdict, sum(artifact.target == "grafana" for artifact in artifacts), alert)
     _tell(found, outcome, form, terminal)
     return code(found)
 

@@ -67,9 +67,10 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool
 
 
-def results(plans: Sequence[Plan], verdict: Verdict, dashboards: int) -> Results:
-    """`plans` with the scenarios that were judged; alerts without one are listed too."""
-    alerts = tuple(result for plan in plans for result in _of_plan(plan, verdict))
+def results(plans: Sequence[Plan], verdict: Verdict, dashboards: int, only: str | None = None) -> Results:
+    """`plans` with the scenarios that were judged; alerts without one are listed too. `only`: one alert's results."""
+    every = (result for plan in plans for result in _of_plan(plan, verdict))
+    alerts = tuple(result for result in every if only in (None, result.alert))
     return Results(
         alerts=alerts,
         unprotected=tuple(_gap(plan, u) for plan in plans for u in {u.alert: u for u in plan.unprotected}.values()),
