@@ -131,11 +131,13 @@ def _seen(reader: FamilyReader) -> Record:
 
 def _finished(reader: FamilyReader) -> Record | None:
     signs = []
+    # A process may exit right after its one scrape with the sign, before any rule is evaluated.
+    wrap = "last_over_time({}" + f"[{reader.change_window:g}s])"
     for source in reader.family.document.lifecycle.finished:
         if isinstance(source, Finish):
-            signs.append(f"(max by ({reader.by}) ({reader.raw('step')}) >= {source.step.at_least:g})")
+            signs.append(f"({reader.per_run('step', wrap)} >= {source.step.at_least:g})")
         elif source == "phase":
-            signs.append(f"(max by ({reader.by}) ({reader.raw('phase')}) == {reader.family.phases['finished']:g})")
+            signs.append(f"({reader.per_run('phase', wrap)} == {reader.family.phases['finished']:g})")
         else:
             signs.append(f"({_scheduler(reader, 'job_finished')})")
     if not signs:
