@@ -37,8 +37,9 @@ unit: setup  ## the tests alone
 bench: setup  ## compile 1, 50 and 500 families, and time it (tests/bench/bench_*.py)
 	$(PYTHON) -m pytest tests/bench -s -o python_files='bench_*.py'
 
-golden: setup  ## rebuild out/; review the difference before you commit it
+golden: setup  ## rebuild out/ and the published schema; review the difference before you commit it
 	$(LONGWATCH) build
+	$(LONGWATCH) schema > policies/longwatch.schema.json
 
 clean:  ## remove .venv, .tools and caches; out/ stays
 	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist

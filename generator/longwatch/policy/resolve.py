@@ -209,8 +209,9 @@ class _Resolver:
     ) -> tuple[AlertSetting, ...]:
         organisation = self.organisation
         own = Origin(file=organisation.file)
-        wanted: list[tuple[str, Origin]] = [(name, own.at("packs", i)) for i, name in enumerate(defaults)]
-        wanted += [(name, origin.at("alerts", "packs", i)) for i, name in enumerate(alerts.packs)]
+        # The family's own first: dashboards and rule files show them in this order.
+        wanted = [(name, origin.at("alerts", "packs", i)) for i, name in enumerate(alerts.packs)]
+        wanted += [(name, own.at("packs", i)) for i, name in enumerate(defaults) if name not in alerts.packs]
         inherited: dict[str, tuple[PackAlert, str, Origin]] = {}
         for name, place in wanted:
             pack = PACKS.get(name)
@@ -286,7 +287,9 @@ class _Resolver:
                 code="unknown-pack",
                 message=f'pack "{name}" is not for a {scope}' if other else f'no pack is called "{name}"',
                 why=f"it watches {'machines' if scope == 'family' else 'runs'}" if other else "",
-                help=f'did you mean "{near}"?' if near and not other else f"packs{'' if own else f' for a {scope}'}: {', '.join(fitting)}",
+                help=f'did you mean "{near}"?'
+                if near and not other
+                else f"packs{'' if own else f' for a {scope}'}: {', '.join(fitting)}",
                 origin=place,
             )
         )
