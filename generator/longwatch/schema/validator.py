@@ -62,7 +62,8 @@ class Validator:
         # To JSON 2.0 is an integer; to the types that policies are read into, and to its readers, it is not.
         types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
         # Never jsonschema.validate(): it checks the schema itself each time, which takes 200 ms.
-        return extend(Draft202012Validator, type_checker=types)(dict(self.schema))
+        extended: Any = extend  # untyped in types-jsonschema
+        return extended(Draft202012Validator, type_checker=types)(dict(self.schema))
 
 
 def _place(value: Any, path: Path) -> tuple[int, ...]:

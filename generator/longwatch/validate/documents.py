@@ -18,7 +18,7 @@ from longwatch.schema.validator import Validator
 from longwatch.suggest import closest
 from longwatch.units import decode, json_schema
 from longwatch.validate.explain import PACK_ALERTS, explain, meant, shown
-from longwatch.validate.profiles import judge
+from longwatch.validate.profiles import judge, twice
 
 
 def validate(
@@ -39,6 +39,7 @@ def validate(
                 problems += _explained(file, value, parameters)
         elif found is not None:
             problems.append(found)
+    problems += twice(typed)
     if not any(isinstance(value, dict) and value.get("kind") == "Organisation" for _, value in files):
         problems += _no_organisation(files)
     return tuple(typed), tuple(problems)

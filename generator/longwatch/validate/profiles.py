@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from longwatch.catalogue.signals import SIGNALS
 from longwatch.diagnostics import Diagnostic, Origin
@@ -35,6 +35,27 @@ def judge(file: str, document: ExporterDocument) -> tuple[Diagnostic, ...]:
                     found.append(_bad_regex(pattern, why, place.at(index, "matchers", label)))
             if metric.scale == 0:
                 found.append(_no_scale(place.at(index, "scale")))
+    return tuple(found)
+
+
+def twice(documents: Sequence[tuple[str, object]]) -> tuple[Diagnostic, ...]:
+    """Profiles of one name; which of them a family reads would depend on the names of the files."""
+    first: dict[str, str] = {}
+    found = []
+    for file, document in documents:
+        if isinstance(document, ExporterDocument):
+            name = document.profile.name
+            if name in first:
+                found.append(
+                    Diagnostic(
+                        code="duplicate-name",
+                        message=f'a second exporter profile is called "{name}"; the first is {first[name]}',
+                        why="only one of them would be read",
+                        help="rename one of them, or merge them",
+                        origin=Origin(file=file, path=("profile", "name")),
+                    )
+                )
+            first.setdefault(name, file)
     return tuple(found)
 
 
