@@ -16,6 +16,7 @@ loader alone.
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -170,3 +171,9 @@ def test_every_check_has_a_case() -> None:
     """A check that nothing provokes may as well be dead."""
     names = {path.stem.replace("_", "-") for path in CHECKS.glob("*.py") if path.stem != "__init__"}
     assert names - {case.stem.split("--")[0] for case in CASES} == set()
+
+
+@pytest.mark.parametrize("module", sorted(CHECKS.glob("[a-z]*.py")), ids=lambda module: module.stem)
+def test_every_check_carries_its_manual(module: Path) -> None:
+    manual = ast.get_docstring(ast.parse(module.read_text())) or ""
+    assert [part for part in ("What: ", "Why: ", "What to do: ") if f"\n{part}" not in manual] == []

@@ -109,7 +109,7 @@ def _missing(fault: Fault, origin: Origin) -> Diagnostic:
             code="missing-key",
             message=f'{_name(fault)} says no detector: "detect" is missing',
             why="the detector decides which parameters there are",
-            help="add `detect: NAME`; `longwatch explain --detectors` lists them",
+            help=f"add `detect:` and one of {', '.join(fault.schema['properties']['detect']['enum'])}",
             origin=origin,
         )
     where = f" in {_name(fault)}" if fault.path else ""
