@@ -63,8 +63,10 @@ def read(files: Sequence[tuple[str, bytes]]) -> Front:
         if document is not None:
             documents[name] = document
     parameters = {name: detector.parameters for name, detector in detectors().items()}
+    unread = len(documents) < len(files)
     typed, problems = validate(tuple((name, document.value) for name, document in documents.items()), parameters)
-    found += problems
+    # A file that could not be read may be the organisation.
+    found += [problem for problem in problems if not (unread and problem.code == "no-organisation")]
     policy = None
     try:
         policy, problems = resolve(typed, exporters(), parameters)

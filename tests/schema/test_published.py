@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -24,6 +25,8 @@ from longwatch.validate.explain import PACK_ALERTS
 ROOT = Path(__file__).parent.parent.parent
 PARAMETERS = {name: detector.parameters for name, detector in detectors().items()}
 VALIDATOR = Validator(schema(PARAMETERS))
+ACCEPTS = jsonschema_rs.Draft202012Validator(schema(PARAMETERS)).is_valid
+"""A second library, and one that is fast enough for thousands of mutants."""
 ODD = (None, True, -1, 0, 0.5, "", "x", "5x", "97%", "40m", "../x", [], [1], {}, {"unheard": 1})
 
 
@@ -47,14 +50,14 @@ def test_the_schema_is_a_valid_schema() -> None:
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_it_accepts_healthy_policies(name: str) -> None:
-    assert VALIDATOR.accepts(HEALTHY[name])
+    assert ACCEPTS(HEALTHY[name])
     assert VALIDATOR.faults(HEALTHY[name]) == ()
 
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_it_agrees_with_the_types_on_every_odd_value_in_every_place(name: str) -> None:
     disagreements = [
-        path for path, mutant in mutants(HEALTHY[name]) if VALIDATOR.accepts(mutant) != accepted_by_types(mutant)
+        path for path, mutant in mutants(HEALTHY[name]) if ACCEPTS(mutant) != accepted_by_types(mutant)
     ]
     assert disagreements == []
 
@@ -62,7 +65,7 @@ def test_it_agrees_with_the_types_on_every_odd_value_in_every_place(name: str) -
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_key_that_nobody_knows_is_refused_everywhere(name: str) -> None:
     for path, mutant in mutants(HEALTHY[name], odd=()):
-        assert VALIDATOR.accepts(mutant) == accepted_by_types(mutant), path
+        assert ACCEPTS(mutant) == accepted_by_types(mutant), path
 
 
 def test_there_is_no_one_of() -> None:

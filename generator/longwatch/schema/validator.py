@@ -1,4 +1,4 @@
-"""The door to jsonschema and jsonschema_rs, loaded on first use: one says yes or no, the other explains a no. A leaf.
+"""The door to jsonschema, loaded on first use: it explains what the types have refused. A leaf.
 
 Importing jsonschema takes longer than checking a policy, so a caller asks for faults only when it knows of one.
 """
@@ -31,14 +31,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validator:
-    """One schema, compiled once for each of the two libraries."""
+    """One schema, compiled once."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = schema
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is valid; takes microseconds once it is compiled."""
-        return bool(self._fast.is_valid(value))
 
     def faults(self, value: object) -> tuple[Fault, ...]:
         """All faults of `value`, without duplicates, in the order of its keys."""
@@ -47,12 +43,6 @@ class Validator:
             found += (fault for fault in _faults(error) if fault not in found)
         # jsonschema goes through sets of keys, whose order differs from run to run.
         return tuple(sorted(found, key=lambda fault: (_place(value, fault.path), fault.keyword, str(fault.value))))
-
-    @cached_property
-    def _fast(self) -> Any:
-        import jsonschema_rs
-
-        return jsonschema_rs.Draft202012Validator(dict(self.schema))
 
     @cached_property
     def _explaining(self) -> Any:
