@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
+from compiling import POLICIES, compiled, policy_files
 from playback import Player
 
-from longwatch.compiler import Compiled, compile_policies
+from longwatch.compiler import Compiled
 from longwatch.tools.toolbox import Toolbox
-
-POLICIES = Path(__file__).parents[2] / "policies"
-
-
-def policy_files(folder: Path) -> list[tuple[str, bytes]]:
-    return [(str(path.relative_to(folder)), path.read_bytes()) for path in sorted(folder.rglob("*.yaml"))]
 
 
 @pytest.fixture(scope="session")
@@ -28,18 +22,6 @@ def sample_files() -> list[tuple[str, bytes]]:
 def sample(sample_files: Sequence[tuple[str, bytes]]) -> Compiled:
     """The real policies, compiled in memory."""
     return compiled(sample_files)
-
-
-def compiled(files: Sequence[tuple[str, bytes]]) -> Compiled:
-    made = compile_policies(files)
-    assert made.ok, "\n".join(f"{d.code}: {d.message}" for d in made.diagnostics)
-    return made
-
-
-def rules_of(made: Compiled, subject: str) -> str:
-    """The rule file of a family or cluster."""
-    [text] = [a.text for a in made.artifacts if a.subject == subject and a.path.endswith(".rules.yml")]
-    return text
 
 
 @pytest.fixture(scope="session")

@@ -108,6 +108,33 @@ class Player:
             raise StoryFailed(f"exit {finished.returncode} ({finished.ending}): {said[-3000:]}{finished.stderr[-500:]}")
         return said
 
+    def disproved(self, files: Mapping[str, str]) -> set[str]:
+        """Scenarios of the generated tests among `files` that fail; the others pass.
+
+        Raises StoryFailed when promtool stopped for another reason than an expectation: that proves nothing.
+        """
+        shm = Path("/dev/shm")
+        with tempfile.TemporaryDirectory(dir=shm if os.access(shm, os.W_OK) else None) as folder:
+            for name, text in files.items():
+                (Path(folder) / name).write_text(text)
+            tests = [f"{folder}/{name}" for name in files if name.endswith("test.yml")]
+            finished = run(
+                Command(
+                    argv=(self.promtool, "test", "rules", *tests),
+                    environment={**self.environment, "TMPDIR": folder},
+                    timeout=600,
+                    merged=True,
+                )
+            )
+        failed = set(re.findall(r"# scenario: ([^\s\"]+)\\?\", time:", finished.stdout))
+        if (
+            finished.returncode not in (0, 1)
+            or (finished.returncode == 1) != bool(failed)
+            or "err: " in finished.stdout
+        ):
+            raise StoryFailed(f"exit {finished.returncode} ({finished.ending}): {finished.stdout[-3000:]}")
+        return failed
+
 
 def _test_file(
     files: Sequence[str],
