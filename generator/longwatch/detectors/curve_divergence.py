@@ -176,14 +176,14 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         ),
         Proof(
             key=f"{role}-outlier-above-its-curve".replace("_", "-"),
-            title="one publication at 2.2 times the curve",
+            title="a few publications at 2.2 times the curve, for longer than the `for`",
             runs=(
                 History(
                     acts=(
                         healthy,
                         Act(
                             phase="training",
-                            seconds=max(reader.family.publish_every, reader.family.rules),
+                            seconds=reader.holds(3) + 2 * max(reader.family.publish_every, reader.family.rules),
                             factors={role: (2.2,)},
                         ),
                         healthy,

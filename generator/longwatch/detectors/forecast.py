@@ -129,7 +129,7 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     hours = 12
     whole = Device(role=parameters.of, labels=labels, values=((hours * 3600, 1000 * gib),))
     falling = tuple((600.0, (400 - 5 * i) * gib) for i in range(hours * 6))
-    plenty = tuple((600.0, (900 - 5 * i) * gib) for i in range(hours * 6))
+    plenty = tuple((600.0, (990 - 10 * i) * gib) for i in range(7 * 6))
     key = parameters.signal.replace("_", "-")
     return (
         Proof(
@@ -141,7 +141,7 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         ),
         Proof(
             key=f"{key}-plenty-left",
-            title="the same slope with most of it left",
+            title="twice the slope, but more than half of it left",
             devices=(whole, Device(role=parameters.signal, labels=labels, values=plenty)),
             quiet_until=hours * 3600 - 60,
         ),
