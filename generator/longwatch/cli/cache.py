@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -160,6 +161,7 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
+@cache
 def _code() -> bytes:
     """Longwatch's own files, the interpreter and the installed distributions; empty when there are no files to read."""
     root = Path(longwatch.__file__).parent
