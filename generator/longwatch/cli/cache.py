@@ -99,9 +99,14 @@ class Cache:
         )
         raw = msgspec.Raw(msgspec.msgpack.encode(plan))
         content = msgspec.msgpack.encode(Entry(key=self._keys[name], artifacts=kept, plan=raw))
-        with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-            file.write(zlib.crc32(content).to_bytes(_CHECKSUM, "big") + content)
-        Path(file.name).replace(self._folder / name)
+        handle, draft = tempfile.mkstemp(dir=self._folder, prefix=".")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(zlib.crc32(content).to_bytes(_CHECKSUM, "big") + content)
+            Path(draft).replace(self._folder / name)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
 
     def _entry(self, name: str) -> Entry | None:
         key = self._keys.get(name)
