@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import platform
-import shlex
 import sys
-import tempfile
-import traceback
 from collections.abc import Iterable, Sequence
 
-from longwatch import __version__
 from longwatch.cli.terminal import Terminal
 from longwatch.diagnostics import Diagnostic, Severity, Trouble
 from longwatch.report.diagnostics import render_text
@@ -31,8 +26,10 @@ def ending(error: Exception, arguments: Sequence[str]) -> int:
         terminal = Terminal.of(None)
         terminal.say(render_text(error.diagnostics, colour=terminal.colour, width=terminal.width))
         return code(error.diagnostics)
-    report = _report(error, arguments)
-    kept = _kept(report)
+    from longwatch.cli import crash  # late: its imports take as long as checking a policy
+
+    report = crash.report(error, arguments)
+    kept = crash.kept(report)
     sys.stderr.write(
         "\nLongwatch has met a situation that it was not written for. This is our mistake, not yours; no output was"
         " left half written.\nPlease open an issue and paste the following"
@@ -40,26 +37,3 @@ def ending(error: Exception, arguments: Sequence[str]) -> int:
         + f":\n\n{report}"
     )
     return INTERNAL
-
-
-def _report(error: Exception, arguments: Sequence[str]) -> str:
-    facts = {
-        "longwatch": __version__,
-        "python": sys.version.split()[0],
-        "platform": platform.platform(),
-        "command": shlex.join(["longwatch", *arguments]),
-    }
-    lines = [f"{name + ':':<11}{value}" for name, value in facts.items()]
-    return "\n".join([*lines, "", "".join(traceback.format_exception(error)).rstrip(), ""])
-
-
-def _kept(report: str) -> str:
-    """The file that holds the report; empty where none can be written."""
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="longwatch-report-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as file:
-            file.write(report)
-    except OSError:
-        return ""
-    return file.name
