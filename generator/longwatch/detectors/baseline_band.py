@@ -125,7 +125,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         f"{v.name}: {number(v.baselines[role].value or 0.0)}{unit}, limit {number(round(limit_of(v, role, parameters), 4))}{unit}"
         for v in judged(reader, role)
     )
-    this_limit = names.selector(limit_name, {names.FAMILY: reader.family.name, "alert": setting.name})
+    # A run that changes its variant shows both for a while; one series per run keeps the match from failing.
+    of_alert = names.selector(limit_name, {names.FAMILY: reader.family.name, "alert": setting.name})
+    this_limit = f"{'min' if below else 'max'} by ({reader.by}) ({of_alert})"
     return (
         Lowered(
             conditions=(
@@ -140,7 +142,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             guards=(*reader.settled(window), reader.active()),
             joins=(
                 Join(
-                    expr=reader.recorded(names.VARIANT),
+                    expr=f"topk by ({reader.by}) (1, {reader.recorded(names.VARIANT)})",
                     on=reader.identity,
                     take=("variant",),
                     reason="the message names the variant whose baseline was read",

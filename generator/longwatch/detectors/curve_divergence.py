@@ -122,7 +122,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Lowered(
             conditions=(
                 Comparison(
-                    left=f"{median} / on ({reader.by}) {reader.recorded(curve_name)}",
+                    left=f"{median} / on ({reader.by}) max by ({reader.by}) ({reader.recorded(curve_name)})",
                     operator=">",
                     right=1 + band,
                     unit="percentunit",

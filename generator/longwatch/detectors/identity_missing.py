@@ -1,7 +1,7 @@
 """Identity missing: enrolled series that carry no run identity.
 
 ## What it sees
-Series of the family whose run label is empty. Twenty such runs would collapse into one series: one hung and one dead, and
+Series of the family of which a label of the identity is empty. Twenty such runs would collapse into one series: one hung and one dead, and
 nothing fires. Recorded series therefore leave them out, and this alert says so.
 
 ## Absence and NaN
@@ -31,7 +31,8 @@ def needs(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> str:
 def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Lowered, ...]:
     assert isinstance(reader, FamilyReader)
     rest = reader.identity[:-1]
-    anonymous = reader.raw(reader.first(HEARTBEATS), identified=False)
+    heartbeat = reader.first(HEARTBEATS)
+    anonymous = " or ".join(f"({reader.raw(heartbeat, lacking=label)})" for label in reversed(reader.identity))
     return (
         Lowered(
             conditions=(
@@ -39,12 +40,12 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             ),
             for_=300.0,
             identity=rest,
-            summary=f"series without {reader.run_label}",
-            seen=f'{{{{ printf "%.0f" $value }}}} series carry no {reader.run_label}; their runs are not watched',
+            summary="series without a run's identity",
+            seen=f'{{{{ printf "%.0f" $value }}}} series lack {" or ".join(reader.identity)}; their runs are not watched',
             expected=f"{' and '.join(reader.identity)} on every series",
             absence="silent without such series, which is the wanted state",
             nan="counts series, whatever their value",
-            panel_title=f"Series without {reader.run_label}",
+            panel_title="Series without a run's identity",
             signals=(reader.first(HEARTBEATS),),
         ),
     )
@@ -63,6 +64,19 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             ),
             fires=((3600, {run: ""}),),
             quiet_until=240,
+        ),
+        *(
+            Proof(
+                key=f"run-without-{label}".replace("_", "-"),
+                title=f"one run whose series lack {label}",
+                runs=(History(acts=(Act(phase="training", seconds=3600),), labels={label: ""}),),
+                fires=((3600, {label: "", run: ""}),),
+                quiet_until=240,
+                # With a scheduler the job is seen, but none of its training series is.
+                companions=("TrainingStuckAtStart",),
+            )
+            for label in reader.identity[:-1]
+            if label not in reader.family.document.runs.select
         ),
     )
 

@@ -70,9 +70,7 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
     kind = "families" if isinstance(subject, Family) else "clusters"
     links = organisation.links
     uid = names.uid(kind, subject.name)
-    variables = "".join(
-        f"&var-{label}={{{{ $labels.{label} }}}}" for label in identity if label in ("cluster", "run_id", "node")
-    )
+    variables = "".join(f"&var-{label}={{{{ $labels.{label} }}}}" for label in identity)
     return Alert(
         name=setting.name,
         detector=setting.detector,

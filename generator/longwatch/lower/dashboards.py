@@ -21,8 +21,8 @@ def family_dashboard(
     roles: Sequence[str],
     unprotected: Sequence[Unprotected],
 ) -> Dashboard:
-    run, cluster = f'{reader.run_label}=~"${reader.run_label}"', 'cluster=~"$cluster"'
-    scope = f'{names.FAMILY}="{family.name}", {cluster}, {run}'
+    chosen = [f'{label}=~"${label}"' for label in reader.identity]
+    scope = ", ".join((f'{names.FAMILY}="{family.name}"', *chosen))
     legend = f"{{{{{reader.run_label}}}}}"
     overview = (
         Panel(
@@ -76,8 +76,7 @@ def family_dashboard(
         unit="short",
         queries=(
             Query(
-                expr=f'{{model_family="{family.name}", cluster=~"$cluster", level=~"warning|error|critical"}}'
-                f' | {reader.run_label}=~"${reader.run_label}"',
+                expr=f'{{model_family="{family.name}", level=~"warning|error|critical"}} | run_id=~"${reader.run_label}"',
                 legend="",
             ),
         ),
@@ -97,14 +96,15 @@ def family_dashboard(
         row="Nodes",
         kind="table",
     )
-    enrolled = f'{names.SEEN}{{{names.FAMILY}="{family.name}"}}'
-    chosen = f'{names.SEEN}{{{names.FAMILY}="{family.name}", cluster=~"$cluster"}}'
     return Dashboard(
         uid=names.uid("families", family.name),
         title=f"Training: {family.title}",
         description=f"Compiled by Longwatch from {family.file}. Every threshold is the policy's.",
         tags=("longwatch", "family", family.name, family.owner),
-        variables=(("cluster", enrolled), (reader.run_label, chosen)),
+        variables=tuple(
+            (label, f"{names.SEEN}{{{', '.join((scope.split(', ')[0], *chosen[:index]))}}}")
+            for index, label in enumerate(reader.identity)
+        ),
         panels=(*overview, *_alert_panels(alerts), *signals, nodes, logs),
         annotations=_annotations(scope),
     )

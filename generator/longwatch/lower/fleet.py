@@ -97,11 +97,11 @@ def lower_cluster(organisation: Organisation, cluster: Cluster) -> Plan:
 
 
 def _placement(reader: ClusterReader) -> tuple[Record, ...]:
-    """One run per node: two jobs on one node would make every join fail, so the first in order stands for both."""
+    """One run per node, one family per run: two of them would make every join fail, so the first stands for both."""
     if not reader.has("placement"):
         return ()
     run = f"topk by (cluster, node) (1, ({reader.per_subject('placement')} > bool 0) == 1)"
-    info = f"max by (cluster, run_id, model_family, run_owner) ({names.RUN_INFO})"
+    info = f"topk by (cluster, run_id) (1, max by (cluster, run_id, model_family, run_owner) ({names.RUN_INFO}))"
     return (
         Record(
             name=names.PLACEMENT,

@@ -35,7 +35,7 @@ def lifecycle_records(reader: FamilyReader) -> tuple[Record, ...]:
             _active(reader),
             Record(
                 name=names.RUN_INFO,
-                expr=f"{reader.recorded(names.SEEN)} * 0 + 1",
+                expr=_run_info(reader),
                 labels={"run_owner": family.owner},
                 reason="which family a run belongs to, and who owns it; device alerts join it",
             ),
@@ -43,6 +43,13 @@ def lifecycle_records(reader: FamilyReader) -> tuple[Record, ...]:
         )
         if record is not None
     )
+
+
+def _run_info(reader: FamilyReader) -> str:
+    """Always under the label run_id, by which the machines know a run."""
+    info = f"{reader.recorded(names.SEEN)} * 0 + 1"
+    run = reader.run_label
+    return info if run == "run_id" else f'label_replace({info}, "run_id", "$1", "{run}", "(.+)")'
 
 
 def carried(reader: FamilyReader, name: str) -> str:
@@ -85,8 +92,8 @@ def _progress(reader: FamilyReader) -> Record:
     role = reader.first(PROGRESS_ROLES)
     mine = _kept(reader, carried(reader, names.PROGRESS))
     if role == "last_step":
-        now = f"(max by ({reader.by}) ({reader.raw('last_step')}) > 0)"
-        reason = "the exporter's own time of the last step"
+        now = f"(clamp_max({reader.per_run('last_step')}, time()) > 0)"
+        reason = "the exporter's own time of the last step; a clock that is ahead counts as now"
     else:
         moved = reader.raw(role, "changes({}" + f"[{reader.change_window:g}s])")
         now = f"((max by ({reader.by}) ({moved}) > 0) * 0 + time())"

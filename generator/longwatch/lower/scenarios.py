@@ -77,6 +77,8 @@ def _scenario(
         every = _LONGEST_GRID
     key = f"{names.kebab(alert.name)}.{proof.key}"
     scope = own_scope(reader, key)
+    if any(label in scope for history in proof.runs for label in history.labels):
+        scope = {}
     series: list[Series] = []
     if isinstance(reader, FamilyReader):
         for index, history in enumerate(proof.runs):

@@ -86,7 +86,7 @@ class FamilyReader(msgspec.Struct, frozen=True):
         """One of our own series, of this family only."""
         return names.selector(name, {names.FAMILY: self.family.name})
 
-    def _selector(self, role: str, source: Source, identified: bool, suffix: str, more: Mapping[str, str]) -> str:
+    def _selector(self, role: str, source: Source, lacking: str, suffix: str, more: Mapping[str, str]) -> str:
         metric = source.metric
         extra = [f"{key}=~{names.quote(value)}" for key, value in metric.matchers.items()]
         run = label_of(source, self.run_label).label
@@ -97,22 +97,23 @@ class FamilyReader(msgspec.Struct, frozen=True):
                 extra.append(f"{run}=~{names.quote(pattern)}" if pattern else f'{run}!=""')
         else:
             selects = {**self.family.document.runs.select, **more}
-            if identified:
-                extra += [f'{label_of(source, own).label}!=""' for own in self.identity]
+            if lacking:
+                extra.append(f'{label_of(source, lacking).label}=""')
             else:
-                extra.append(f'{run}=""')
+                extra += [f'{label_of(source, own).label}!=""' for own in self.identity]
         return f"{metric.name}{suffix}{{{matchers(selects, tuple(extra))}}}"
 
     def raw(
-        self, role: str, wrap: str = "{}", *, identified: bool = True, suffix: str = "", more: Mapping[str, str] = {}
+        self, role: str, wrap: str = "{}", *, lacking: str = "", suffix: str = "", more: Mapping[str, str] = {}
     ) -> str:
         """The raw series of `role`, still per rank, with our label names.
 
-        `wrap` goes round each selector, e.g. `timestamp({})`; `more` are further labels that a series must have.
+        `wrap` goes round each selector, e.g. `timestamp({})`; `more` are further labels that a series must have;
+        `lacking` names a label of the identity that it must not have (all are required otherwise).
         """
         parts = []
         for source in self.family.readings[role].sources:
-            inner = joined(wrap.replace("{}", self._selector(role, source, identified, suffix, more)), source)
+            inner = joined(wrap.replace("{}", self._selector(role, source, lacking, suffix, more)), source)
             parts.append(renamed(inner, source, (*self.identity, *(("node",) if role == "placement" else ()))))
         return " or ".join(parts)
 
