@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,10 +17,13 @@ from tests.cli.conftest import CLUSTER, FAMILY, ORGANISATION, Longwatch, content
 
 from longwatch.cli import cache
 from longwatch.cli.main import run
-from longwatch.compiler import compile_policies, plan_subject
+from longwatch.compiler import compile_policies, judge, plan_subject
 from longwatch.load.source_tree import find_policies
+from longwatch.lower.fleet import summary
+from longwatch.plugins.back import fleet_checks
 from longwatch.policy.model import Cluster, Family, Organisation
 
+ROOT = Path(__file__).parent.parent.parent
 CACHE = Path(".longwatch/cache")
 Edit: TypeAlias = Callable[[], object]
 
@@ -130,6 +135,23 @@ def test_judgements_on_the_whole_still_fall(repository: Path, planned: list[str]
     assert "gpt" in ended.err
 
 
+def test_fleet_checks_and_routes_judge_an_outline_like_the_whole(repository: Path) -> None:
+    compiled = compile_policies(find_policies(str(ROOT / "policies"))[0])
+    assert compiled.fleet is not None
+    fleet = compiled.fleet
+    outlines = msgspec.structs.replace(fleet, plans=tuple(cache.outline(plan) for plan in fleet.plans))
+    assert judge(outlines) == judge(fleet) != ()
+    assert [summary(plan) for plan in outlines.plans] == [summary(plan) for plan in fleet.plans]
+
+
+@pytest.mark.parametrize("module", sorted(fleet_checks()))
+def test_no_fleet_check_reads_what_an_outline_lacks(module: str) -> None:
+    text = (ROOT / f"generator/longwatch/fleet_checks/{module}.py").read_text()
+    assert not re.search(r"\.(panels|series|manuals)\b", text), (
+        "the cache of `longwatch build` does not keep it (cli/cache.py)"
+    )
+
+
 def test_what_is_gone_is_forgotten(repository: Path, planned: list[str]) -> None:
     built(planned)
     assert {path.name for path in CACHE.iterdir()} == {"family-gpt", "cluster-pod"}
@@ -177,7 +199,9 @@ def _rename(old: str, new: str) -> None:
 
 
 def _damage(folder: str, index: int) -> None:
-    files = sorted(path for path in Path(folder).rglob("*") if path.is_file()) if Path(folder).exists() else []
+    """Not the manifest: without it nobody knows which files were ours, so what is gone would stay."""
+    every = Path(folder).rglob("*") if Path(folder).exists() else ()
+    files = sorted(path for path in every if path.is_file() and path.name != "manifest.json")
     if files:
         files[index % len(files)].write_bytes(b"damaged")
 

@@ -1,7 +1,7 @@
 """What the last build made of each policy, so that one changed family does not rebuild five hundred.
 
-An entry holds a family's or cluster's plan and the digests of its artifacts; the artifacts themselves are taken from
-out/, if they still lie there unharmed. It counts only for the same code, the same libraries, and the same bytes of the
+An entry holds what fleet checks, routes and reports need of a family's or cluster's plan, and the digests of its artifacts;
+these are taken from out/, if they still lie there unharmed. It counts only for the same code, the same libraries, and the same bytes of the
 policy and of every file that is neither family nor cluster. All policies are read, resolved and checked in each build, and the
 fleet checks see all plans: only compiling is skipped. A damaged, stale or foreign entry is no entry.
 """
@@ -97,7 +97,7 @@ class Cache:
             Kept(path=a.path, digest=_digest(a.text.encode()), target=a.target, sources=a.sources, subject=a.subject)
             for a in artifacts
         )
-        raw = msgspec.Raw(msgspec.msgpack.encode(plan))
+        raw = msgspec.Raw(msgspec.msgpack.encode(outline(plan)))
         content = msgspec.msgpack.encode(Entry(key=self._keys[name], artifacts=kept, plan=raw))
         handle, draft = tempfile.mkstemp(dir=self._folder, prefix=".")
         try:
@@ -117,6 +117,16 @@ class Cache:
                 entry = msgspec.msgpack.decode(content, type=Entry)
                 return entry if entry.key == key else None
         return None
+
+
+def outline(plan: Plan) -> Plan:
+    """Without what only emitters read: the panels, the manuals and the series of the scenarios, nine tenths of it."""
+    return msgspec.structs.replace(
+        plan,
+        dashboard=msgspec.structs.replace(plan.dashboard, panels=()),
+        scenarios=tuple(msgspec.structs.replace(scenario, series=()) for scenario in plan.scenarios),
+        manuals=(),
+    )
 
 
 def _name(kind: str, subject: str) -> str:

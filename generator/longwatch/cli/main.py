@@ -73,8 +73,7 @@ def longwatch() -> None:
 
 def main() -> NoReturn:
     """The program."""
-    gc.freeze()
-    gc.set_threshold(200_000, 50, 100)  # a big compile makes millions of objects that live to its end
+    gc.disable()  # a compile makes millions of objects that live to its end, and no cycles: same memory, half the time
     signal.signal(signal.SIGTERM, _terminated)  # so that tools which run for us end as well
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show × must not end the program
