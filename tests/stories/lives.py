@@ -6,7 +6,6 @@ profiles: a story that shared them would share their mistakes. Levels and amplit
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -175,10 +174,6 @@ class MegatronOnSlurm(Run):
     notices = True
     """Slurm sees that a job has died. BLOOM's did not always (failure F12)."""
 
-    ranks = 1
-    """Exporting ranks: one by default, all of them with another MEGATRON_OTEL_RANK_STRATEGY."""
-    nan_rank: int | None = None
-
     def job(self, name: str, **labels: str) -> str:
         return series(name, job_id=f"9{hash_of(self.name):05}", cluster=self.cluster, **labels)
 
@@ -198,20 +193,15 @@ class MegatronOnSlurm(Run):
             yield self.slurm("FAILED" if self.phase == "dead" else "COMPLETED"), 1, False
         if not alive or not self.levels:
             return
-        for rank in range(self.ranks):
-            yield from self._pushed(rank)
-
-    def _pushed(self, rank: int) -> Seen:
         label = {
             "service_name": "llm-pretraining", "cluster": self.cluster, "model_size": self.model,
             "sequence": self.sequence, "nemo_run_id": self.name if self.identified else "",
-            "service_instance_id": f"{self.name}-{rank}",
+            "service_instance_id": f"{self.name}-383",
         }  # fmt: skip
-        loss = math.nan if rank == self.nan_rank else self.levels["loss"]
         total = self.attempt_steps * self.step_time * 1000
         yield series("megatron_training_step_duration_ms_milliseconds_count", **label), self.attempt_steps, True
         yield series("megatron_training_step_duration_ms_milliseconds_sum", **label), total, True
-        yield series("megatron_training_loss", **label), loss, True
+        yield series("megatron_training_loss", **label), self.levels["loss"], True
         yield series("megatron_training_grad_norm", **label), self.levels["grad_norm"], True
         yield series("megatron_training_learning_rate", **label), 5.279e-05, True
         yield series("megatron_training_throughput_tflops", **label), self.levels["tflops"], True

@@ -58,12 +58,13 @@ class Player:
         evaluate: float = 60.0,
         about: Sequence[str] = _ABOUT,
     ) -> Firings:
-        """What fires between 0 and `until`.
+        """What fires between 0 and the last evaluation before `until`.
 
         `every` is the spacing of the samples, `evaluate` that of the rules' evaluations, both in seconds; the labels in
         `about` name the subject of an alert, joined by a space.
         """
         files = [rules] if isinstance(rules, str) else list(rules)
+        until = until // evaluate * evaluate
         told = self._told(files, series, every, until, evaluate, about)
         return {
             (alert, subject): _intervals(sorted(ticks), evaluate, until)
@@ -105,7 +106,9 @@ class Player:
         said = finished.stdout
         reached = _REACHED.search(said)
         if finished.returncode != 1 or not reached or _seconds(reached["time"]) != until or "err: " in said:
-            raise StoryFailed(f"exit {finished.returncode} ({finished.ending}): {said[-3000:]}{finished.stderr[-500:]}")
+            raise StoryFailed(
+                f"exit {finished.returncode} ({finished.ending}): …{said[-1500:]}{finished.stderr[-500:]}"
+            )
         return said
 
     def disproved(self, files: Mapping[str, str]) -> set[str]:
@@ -132,7 +135,7 @@ class Player:
             or (finished.returncode == 1) != bool(failed)
             or "err: " in finished.stdout
         ):
-            raise StoryFailed(f"exit {finished.returncode} ({finished.ending}): {finished.stdout[-3000:]}")
+            raise StoryFailed(f"exit {finished.returncode} ({finished.ending}): …{finished.stdout[-1500:]}")
         return failed
 
 

@@ -259,8 +259,22 @@ def test_wrong_numbers_raise_nothing_about_anybody_else(family: Family, player: 
 # not a number ---------------------------------------------------------------------------------------------------------
 
 
-def _ranks(run: Run, metric: str, wrong: float, first: float, seconds: float) -> None:
-    """Eight ranks beside rank 0, of which one shows `wrong` for a while."""
+LOSS = {
+    "llm-pretraining": "megatron_training_loss",
+    "llm-rl-posttraining": "trainer_loss",
+    "recsys-ranking": "train_loss",
+}
+GRAD_NORM = {family: name.replace("loss", "grad_norm") for family, name in LOSS.items()}
+WRONG_RANKS = {
+    "loss-nan": (LOSS, "LossNotFinite", float("nan")),
+    "loss-infinite": (LOSS, "LossNotFinite", float("inf")),
+    "grad-norm-nan": (GRAD_NORM, "GradNormNotFinite", float("nan")),
+    "grad-norm-infinite": (GRAD_NORM, "GradNormNotFinite", float("inf")),
+}
+
+
+def eight_ranks(run: Run, metric: str, wrong: float, first: float, seconds: float) -> None:
+    """Eight ranks in place of one; the sixth shows `wrong` for a while."""
     [name] = [name for name in run.series if name.startswith(f"{metric}{{")]
     usual = run.series.pop(name)
     for rank in range(8):
@@ -271,28 +285,22 @@ def _ranks(run: Run, metric: str, wrong: float, first: float, seconds: float) ->
         run.series[name.replace("}", f', rank="{rank}"}}')] = values
 
 
-LOSS = {
-    "llm-pretraining": "megatron_training_loss",
-    "llm-rl-posttraining": "trainer_loss",
-    "recsys-ranking": "train_loss",
-}
-GRAD_NORM = {family: name.replace("loss", "grad_norm") for family, name in LOSS.items()}
-
-
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf")], ids=["nan", "infinite"])
-@pytest.mark.parametrize(
-    "metrics, alert", [(LOSS, "LossNotFinite"), (GRAD_NORM, "GradNormNotFinite")], ids=["loss", "grad-norm"]
-)
+@pytest.mark.parametrize("what", WRONG_RANKS)
 def test_one_rank_of_eight_that_shows_no_number_for_two_minutes_is_told_and_held_for_half_an_hour(
-    metrics: dict[str, str], alert: str, wrong: float, family: Family, player: Player, rules: dict[str, str]
+    what: str, family: Family, player: Player, rules: dict[str, str]
 ) -> None:
-    first = BEGUN + 40 * MINUTE
-    run = family.run(family.prefix + "ranks")
-    run.start(BEGUN)
-    run.train((first + HOUR - BEGUN) / run.step_time)
-    _ranks(run, metrics[family.name], wrong, first, 2 * MINUTE)
-    told = player.firings(rules[family.name], run.series, every=15, until=first + 55 * MINUTE)
-    assert unlike(told, [Fires(alert, run.name, begins=after(first, 0, 2), ends=after(first, 30, 45))]) == []
+    first, runs = BEGUN + 40 * MINUTE, []
+    for title, (metrics, _, wrong) in WRONG_RANKS.items():
+        run = family.run(family.prefix + title)
+        run.start(BEGUN)
+        run.train((first + HOUR - BEGUN) / run.step_time)
+        eight_ranks(run, metrics[family.name], wrong, first, 2 * MINUTE)
+        runs.append(run)
+    told = player.firings(rules[family.name], together(*runs), every=15, until=first + 55 * MINUTE)
+    about_it = {key: value for key, value in told.items() if key[1] == family.prefix + what}
+    expected = Fires(WRONG_RANKS[what][1], family.prefix + what, begins=after(first, 0, 2), ends=after(first, 30, 45))
+    assert unlike(about_it, [expected]) == []
+    assert {run for _, run in told} == {run.name for run in runs}
 
 
 # a slow divergence ----------------------------------------------------------------------------------------------------
