@@ -120,11 +120,12 @@ class Cache:
 
 
 def outline(plan: Plan) -> Plan:
-    """Without what only emitters read: the panels, the manuals and the series of the scenarios, nine tenths of it."""
-    return msgspec.structs.replace(
+    """Without what only emitters read, nine tenths of it: the panels, the manuals, and what the scenarios play and expect."""
+    replace = msgspec.structs.replace
+    return replace(
         plan,
-        dashboard=msgspec.structs.replace(plan.dashboard, panels=()),
-        scenarios=tuple(msgspec.structs.replace(scenario, series=()) for scenario in plan.scenarios),
+        dashboard=replace(plan.dashboard, panels=()),
+        scenarios=tuple(replace(scenario, series=(), firing=(), silences=()) for scenario in plan.scenarios),
         manuals=(),
     )
 
