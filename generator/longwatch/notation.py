@@ -6,7 +6,9 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Literal, TypeAlias
+from operator import sub
+from types import NoneType
+from typing import Literal, TypeAlias, cast
 
 from longwatch.units import number
 
@@ -27,7 +29,7 @@ def expand(text: str) -> tuple[Sample, ...]:
         if token == "stale":
             samples.append("stale")
         elif gap:
-            samples += [None] * min(int(gap["times"] or 1), _LONGEST)
+            samples += [None] * min(int(gap["times"] or 1), _LONGEST + 1)
         elif match:
             first, step, times = float(match["first"]), float(match["step"] or 0), int(match["times"] or 0)
             samples += [float(first + step * i) for i in range(min(times, _LONGEST) + 1)]
@@ -38,47 +40,53 @@ def expand(text: str) -> tuple[Sample, ...]:
     return tuple(samples)
 
 
-def compress(samples: Sequence[Sample]) -> str:
-    """The shortest runs of equal values, gaps and whole-number steps; exact, so no fraction is accumulated."""
-    runs = [(value, sum(1 for _ in same)) for value, same in groupby(samples)]
+def compress(samples: Sequence[Sample], *, ended: bool = False) -> str:
+    """The shortest runs of equal values, gaps and whole-number steps; exact, so no fraction is accumulated.
+
+    `ended`: the first gap after a sample becomes a staleness marker, as a scraped series gets one when it ends.
+    """
     out: list[str] = []
-    at, end = 0, len(runs)
-    while at < end:
-        value, length = runs[at]
-        at += 1
-        if value is None:
-            out.append("_" if length == 1 else f"_x{length}")
-        elif isinstance(value, str) or not math.isfinite(value):
-            out += [value if isinstance(value, str) else _written(value)] * length  # promtool repeats numbers only
-        elif length > 1:
-            out.append(f"{_written(value)}x{length - 1}")
+    for kind, same in groupby(samples, key=type):
+        part = list(same)
+        if kind is NoneType:
+            gap = len(part)
+            if ended and out:
+                out.append("stale")
+                gap -= 1
+            out += [] if not gap else ["_" if gap == 1 else f"_x{gap}"]
+        elif kind is str:
+            out += cast("list[str]", part)
+        elif all(map(math.isfinite, numbers := cast("list[float]", part))):
+            out += _runs(numbers)
         else:
-            more, step = _arithmetic(runs, at - 1, value)
-            if more > 1:
-                out.append(f"{_written(value)}{'+' if step >= 0 else '-'}{_written(abs(step))}x{more}")
-                at += more
-            else:
-                out.append(_written(value))
+            for finite, some in groupby(numbers, key=math.isfinite):
+                rest = list(some)
+                out += _runs(rest) if finite else map(_not_finite, rest)  # promtool repeats numbers only
     return " ".join(out)
 
 
-def _arithmetic(runs: Sequence[tuple[Sample, int]], at: int, value: float) -> tuple[int, float]:
-    """How many single whole numbers follow `value` with one step, and the step."""
-    more, step, last = 0, 0.0, value
-    if value % 1:
-        return 0, 0.0
-    for following, length in runs[at + 1 :]:
-        if length > 1 or following is None or isinstance(following, str) or following % 1 != 0:
-            break
-        if more and following - last != step:
-            break
-        step, last, more = following - last, following, more + 1
-    return more, step
+def _runs(values: list[float]) -> list[str]:
+    """Finite values. Works on their differences, most of which are equal, without a loop over each."""
+    steps = [(step, len(list(same))) for step, same in groupby(map(sub, values[1:], values))]
+    out: list[str] = []
+    at = end = 0
+    """The next value to write; the last one that the steps so far lead to."""
+    for index, (step, count) in enumerate(steps):
+        end += count
+        if not step:
+            out.append(f"{number(values[at])}x{count}")
+            at = end + 1
+            continue
+        level_follows = index + 1 < len(steps) and not steps[index + 1][0]
+        more = end - level_follows - at  # the last value belongs to the level
+        if more > 1 and not step % 1 and not values[at] % 1:
+            out.append(f"{number(values[at])}{'+' if step >= 0 else '-'}{number(abs(step))}x{more}")
+            at += more + 1
+        else:
+            out += map(number, values[at:end])
+            at = max(at, end)
+    return [*out, *map(number, values[at:])]
 
 
-def _written(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Inf" if value > 0 else "-Inf"
-    return number(value)
+def _not_finite(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Inf" if value > 0 else "-Inf"

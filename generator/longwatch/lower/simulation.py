@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import msgspec
 
@@ -68,6 +68,7 @@ class RunSimulation:
         self.trained = self.attempt = self.last_step = self.total = 0.0
         """Seconds of training in the run and in this attempt; time of the last step; sum of the step-time histogram."""
         self.saved: float | None = None
+        self.healthy: dict[str, float] = {}
         self.held: dict[str, float] = {}
         """The level that each gauge still shows while training pauses."""
         self.tick = 0
@@ -104,20 +105,28 @@ class RunSimulation:
         steps_list = self._steps(self.trained, ticks)
         attempts = steps_list if self.attempt == self.trained else self._steps(self.attempt, ticks)
         last: list[float] = []
-        saved: list[Sample] = []
-        checkpoints = self.reader.family.document.lifecycle.checkpoints
-        saves = float(checkpoints.every) if checkpoints is not None and "checkpoint" not in act.factors else math.inf
-        before = self._published(self.attempt)
-        for index, after in enumerate(attempts):
+        before, index = self._published(self.attempt), 0
+        for after, same in groupby(attempts):
             if after != before:
                 self.last_step, before = start + index * self.every, after
-            if (self.trained + self.every * (index + 1)) % saves < self.every:
-                self.saved = start + index * self.every
-            last.append(self.last_step)
-            saved.append(self.saved)
+            last += [self.last_step] * (count := len(list(same)))
+            index += count
+        saved = self._saves(act, start, ticks)
         self.trained += self.every * ticks
         self.attempt += self.every * ticks
         return _Clock(steps_list, attempts, last, saved)
+
+    def _saves(self, act: Act, start: float, ticks: int) -> list[Sample]:
+        """Time of the last checkpoint, at each tick."""
+        checkpoints = self.reader.family.document.lifecycle.checkpoints
+        if checkpoints is None or "checkpoint" in act.factors or "checkpoint" not in self.samples:
+            return [self.saved] * ticks
+        saved: list[Sample] = []
+        for index in range(ticks):
+            if (self.trained + self.every * (index + 1)) % float(checkpoints.every) < self.every:
+                self.saved = start + index * self.every
+            saved.append(self.saved)
+        return saved
 
     def _steps(self, since: float, ticks: int) -> list[float]:
         every, publish, step = self.every, self.publish, self.variant.step_time
@@ -183,11 +192,13 @@ class RunSimulation:
             return [self.held[role]] * ticks
         publications = [int(index * self.every / self.publish) for index in range(ticks)]
         if role in act.factors:
-            factors = [_rounded(healthy * factor) for factor in act.factors[role]]
-            levels = [factors[min(index, len(factors) - 1)] for index in publications]
+            factors = act.factors[role]
+            shown = [_rounded(healthy * factor) for factor in factors[: publications[-1] + 1]]
+            shown += [shown[-1]] * (publications[-1] + 1 - len(shown))
         else:
             rise = (act.ramps[role] - 1) * self.publish / act.seconds
-            levels = [_rounded(healthy * (1 + rise * index)) for index in publications]
+            shown = [_rounded(healthy * (1 + rise * index)) for index in range(publications[-1] + 1)]
+        levels = [shown[index] for index in publications]
         self.held[role] = levels[-1]
         return levels
 
@@ -204,6 +215,11 @@ class RunSimulation:
         return sums
 
     def _healthy_level(self, role: str) -> float:
+        if role not in self.healthy:
+            self.healthy[role] = self._baseline_level(role)
+        return self.healthy[role]
+
+    def _baseline_level(self, role: str) -> float:
         if role == "step_time" and role not in self.variant.baselines:
             return self.variant.step_time
         baseline = self.variant.baselines.get(role, Baseline())
@@ -229,30 +245,27 @@ class RunSimulation:
     def _emitted(self) -> list[Series]:
         made = []
         for role in self.roles:
-            source = self._source(role)
-            values = self._ended(source, self.samples[role])
+            source, values = self._source(role), self.samples[role]
             if source.metric.type == "histogram":
-                made.append(Series(selector=self._selector(role, source.metric, "_count"), values=compress(values)))
-                sums = self._ended(source, self.sums)
-                made.append(Series(selector=self._selector(role, source.metric, "_sum"), values=compress(sums)))
+                made.append(self._series(role, values, "_count"))
+                made.append(self._series(role, self.sums, "_sum"))
             elif role in self.deviating:
-                healthy: list[Sample] = [None if v is None else self._flat(role) for v in self.samples[role]]
-                made.append(
-                    Series(
-                        selector=self._selector(role, source.metric, "", rank="0"),
-                        values=compress(self._ended(source, healthy)),
-                    )
-                )
-                other = self._ended(source, self.deviating[role])
-                made.append(Series(selector=self._selector(role, source.metric, "", rank="1"), values=compress(other)))
+                flat = self._flat(role)
+                made.append(self._series(role, [None if v is None else flat for v in values], rank="0"))
+                made.append(self._series(role, self.deviating[role], rank="1"))
             else:
-                made.append(Series(selector=self._selector(role, source.metric, ""), values=compress(values)))
-                made += [
-                    s
-                    for s in (through_series(source, self.name, self.scope.get("cluster", ""), values),)
-                    if s is not None
-                ]
-        return [series for series in made if any(not token.startswith("_") for token in series.values.split())]
+                made.append(self._series(role, values))
+                through = through_series(source, self.name, self.scope.get("cluster", ""), made[-1].values)
+                made += [] if through is None else [through]
+        return [series for series in made if not _empty(series.values)]
+
+    def _series(self, role: str, samples: Sequence[Sample], suffix: str = "", **more: str) -> Series:
+        """A scraped series is marked stale when it ends; a pushed one just stops."""
+        source = self._source(role)
+        return Series(
+            selector=self._selector(role, source.metric, suffix, **more),
+            values=compress(samples, ended=source.exporter.push_every is None),
+        )
 
     def selector(self, role: str) -> str:
         """The raw selector under which the run publishes `role`."""
@@ -260,15 +273,6 @@ class RunSimulation:
 
     def _flat(self, role: str) -> float:
         return round(self._healthy_level(role) / self._source(role).metric.scale, 6)
-
-    def _ended(self, source: Source, samples: Sequence[Sample]) -> list[Sample]:
-        """A scraped series is marked stale when it ends; a pushed one just stops."""
-        if source.exporter.push_every is not None:
-            return list(samples)
-        out: list[Sample] = []
-        for index, sample in enumerate(samples):
-            out.append("stale" if sample is None and index and samples[index - 1] is not None else sample)
-        return out
 
     def _selector(self, role: str, metric: Metric, suffix: str, **more: str) -> str:
         source = self._source(role)
@@ -289,6 +293,10 @@ class RunSimulation:
         return names.selector(metric.name + suffix, {key: value for key, value in labels.items() if value})
 
 
+def _empty(values: str) -> bool:
+    return values.startswith("_") and all(token.startswith("_") for token in values.split())
+
+
 def _rounded(level: float) -> float:
     return round(level, 6) if abs(level) < 1e6 else float(round(level)) if math.isfinite(level) else level
 
@@ -307,13 +315,13 @@ def matched(metric: Metric, labels: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def through_series(source: Source, run: str, cluster: str, values: Sequence[Sample]) -> Series | None:
+def through_series(source: Source, run: str, cluster: str, values: str) -> Series | None:
     """The info series that knows the label which the metric itself lacks."""
     via = source.metric.through
     if via is None:
         return None
     labels = {**dict.fromkeys(via.on, run), via.take: run, label_of(source, "cluster").label: cluster}
-    return Series(selector=names.selector(via.metric, labels), values=compress(values))
+    return Series(selector=names.selector(via.metric, labels), values=values)
 
 
 def device_series(reader: ClusterReader, device: Device, every: float) -> tuple[Series, ...]:
@@ -336,7 +344,7 @@ def device_series(reader: ClusterReader, device: Device, every: float) -> tuple[
         raw = None if value is None else value / source.metric.scale
         samples += [raw] * (round(upto / every) - len(samples))
     series = Series(selector=names.selector(source.metric.name, labels), values=compress(samples))
-    more = through_series(source, run, cluster, samples)
+    more = through_series(source, run, cluster, series.values)
     return (series,) if more is None else (series, more)
 
 
