@@ -8,39 +8,34 @@ What to do: name a team of organisation.yaml as owner, and a receiver of organis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from longwatch.diagnostics import Diagnostic
-from longwatch.ir.model import Alert, Fleet, Shared
+from longwatch.ir.model import Alert, Fleet
 from longwatch.plugins.back import FleetCheck
 from longwatch.suggest import closest
 
 
 def run(fleet: Fleet) -> tuple[Diagnostic, ...]:
-    # One team without a receiver is one finding for each severity and stage, not for each of its alerts.
-    found: dict[tuple[str, str], Diagnostic] = {}
-    for plan in fleet.plans:
-        for alert in plan.alerts:
-            for key, problem in _problems(alert, fleet.shared):
-                found.setdefault(key, problem)
-    return tuple(found.values())
-
-
-def _problems(alert: Alert, shared: Shared) -> Iterator[tuple[tuple[str, str], Diagnostic]]:
+    shared = fleet.shared
     teams = {team.name: team for team in shared.teams}
-    team = teams.get(alert.owner)
-    if team is None:
-        yield (
-            (alert.owner, ""),
-            _unrouted(f'{alert.name} belongs to "{alert.owner}", which is no team', alert, alert.owner, teams),
-        )
-        return
-    pages = alert.stage == "page" and any(rule.pages for rule in shared.severities if rule.name == alert.severity)
-    name = (team.page or team.notify) if pages else team.notify
-    receivers = [receiver.name for receiver in shared.receivers]
-    if name not in receivers:
-        what = f'{alert.name} ({alert.severity}, stage {alert.stage}) goes to receiver "{name}" of team {team.name}, which does not exist'
-        yield (team.name, name), _unrouted(what, alert, name, receivers)
+    receivers = {receiver.name for receiver in shared.receivers}
+    paging = {rule.name for rule in shared.severities if rule.pages}
+    # One team without a receiver is one finding, not one for each of its alerts.
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for alert in (alert for plan in fleet.plans for alert in plan.alerts):
+        team = teams.get(alert.owner)
+        if team is None:
+            what = f'{alert.name} belongs to "{alert.owner}", which is no team'
+            found.setdefault((alert.owner, ""), _unrouted(what, alert, alert.owner, teams))
+            continue
+        pages = alert.stage == "page" and alert.severity in paging
+        name = (team.page or team.notify) if pages else team.notify
+        if name not in receivers:
+            kind = f"{alert.severity}, stage {alert.stage}"
+            what = f'{alert.name} ({kind}) goes to receiver "{name}" of team {team.name}, which does not exist'
+            found.setdefault((team.name, name), _unrouted(what, alert, name, sorted(receivers)))
+    return tuple(found.values())
 
 
 def _unrouted(message: str, alert: Alert, wrong: str, known: Iterable[str]) -> Diagnostic:
