@@ -1,6 +1,6 @@
 """The lives of runs, written as the exporters would show them: raw metric names and labels, one sample per scrape.
 
-Written by hand from the exporters' own documentation and code (docs/exporters), on purpose without the compiler's
+Written by hand from the exporters' own documentation and code, on purpose without the compiler's
 profiles: a story that shared them would share their mistakes. Levels and amplitudes are absolute.
 """
 
