@@ -34,25 +34,7 @@ def family_dashboard(
             row="Overview",
             kind="stat",
         ),
-        Panel(
-            key="firing",
-            title="Firing alerts",
-            description="Alerts of this family that fire now, in any stage; in stage shadow nobody is told.",
-            unit="short",
-            queries=(Query(expr=f'count(ALERTS{{alertstate="firing", {scope}}}) or vector(0)', legend="alerts"),),
-            row="Overview",
-            kind="stat",
-        ),
-        Panel(
-            key="unprotected",
-            title="What is not watched",
-            description="Alerts that were left out because no exporter provides what they need.",
-            unit="short",
-            queries=(),
-            row="Overview",
-            kind="text",
-            text=_unprotected_text(unprotected),
-        ),
+        *_state(scope, unprotected),
     )
     signals = tuple(
         Panel(
@@ -114,27 +96,7 @@ def cluster_dashboard(
     cluster: Cluster, reader: ClusterReader, alerts: Sequence[Alert], unprotected: Sequence[Unprotected]
 ) -> Dashboard:
     scope = f'machines="{cluster.name}"'
-    overview = (
-        Panel(
-            key="firing",
-            title="Firing alerts",
-            description="Alerts of this cluster's machines that fire now, in any stage.",
-            unit="short",
-            queries=(Query(expr=f'count(ALERTS{{alertstate="firing", {scope}}}) or vector(0)', legend="alerts"),),
-            row="Overview",
-            kind="stat",
-        ),
-        Panel(
-            key="unprotected",
-            title="What is not watched",
-            description="Alerts that were left out because no exporter provides what they need.",
-            unit="short",
-            queries=(),
-            row="Overview",
-            kind="text",
-            text=_unprotected_text(unprotected),
-        ),
-    )
+    overview = _state(scope, unprotected)
     logs = Panel(
         key="logs",
         title="Log lines",
@@ -170,6 +132,31 @@ def linked(alerts: Sequence[Alert], dashboard: Dashboard) -> tuple[Alert, ...]:
             alert, links=tuple((key, url.replace("@panel@", str(position[alert.name]))) for key, url in alert.links)
         )
         for alert in alerts
+    )
+
+
+def _state(scope: str, unprotected: Sequence[Unprotected]) -> tuple[Panel, ...]:
+    """What fires now, and what nothing watches."""
+    return (
+        Panel(
+            key="firing",
+            title="Firing alerts",
+            description="Alerts of this dashboard that fire now, in any stage; in stage shadow nobody is told.",
+            unit="short",
+            queries=(Query(expr=f'count(ALERTS{{alertstate="firing", {scope}}}) or vector(0)', legend="alerts"),),
+            row="Overview",
+            kind="stat",
+        ),
+        Panel(
+            key="unprotected",
+            title="What is not watched",
+            description="Alerts that were left out because no exporter provides what they need.",
+            unit="short",
+            queries=(),
+            row="Overview",
+            kind="text",
+            text=_unprotected_text(unprotected),
+        ),
     )
 
 
