@@ -29,6 +29,9 @@ _DEFAULT_LEVELS: Mapping[str, float] = {
 _MARKER_SECONDS = 300.0
 """How long a scheduler remembers an ended job: Slurm's MinJobAge."""
 
+_HAIR = 1e-6
+"""Of a step: 60 seconds are 300 steps of 0.2 s, though 60 // 0.2 is 299."""
+
 _ALIVE = ("training", "initialising", "evaluating", "saving", "hung")
 
 
@@ -130,10 +133,12 @@ class RunSimulation:
 
     def _steps(self, since: float, ticks: int) -> list[float]:
         every, publish, step = self.every, self.publish, self.variant.step_time
-        return [(since + every * i) // publish * publish // step for i in range(1, ticks + 1)]
+        at = [(since + every * i) // publish * publish for i in range(1, ticks + 1)]
+        return [(seconds + _HAIR * step) // step for seconds in at]
 
     def _published(self, seconds: float) -> float:
-        return seconds // self.publish * self.publish // self.variant.step_time
+        step = self.variant.step_time
+        return (seconds // self.publish * self.publish + _HAIR * step) // step
 
     def _alive(self, act: Act, values: list[Sample]) -> list[Sample]:
         """`values` for as long as the process exports; it may be scraped once more when it ends."""
@@ -286,7 +291,7 @@ class RunSimulation:
         labels |= matched(metric, labels)
         if metric.through is not None:
             labels.pop(metric.through.take, None)
-            labels |= dict.fromkeys(metric.through.on, self.name)
+            labels |= {label: self.name for label in metric.through.on if label not in labels}
         labels |= more | {
             label_of(source, k).label: v for k, v in self.history.labels.items() if k in self.reader.identity
         }
@@ -321,6 +326,7 @@ def through_series(source: Source, run: str, cluster: str, values: str) -> Serie
     if via is None:
         return None
     labels = {**dict.fromkeys(via.on, run), via.take: run, label_of(source, "cluster").label: cluster}
+    labels |= {key: pattern.split("|")[0] for key, pattern in via.matchers.items()}
     return Series(selector=names.selector(via.metric, labels), values=values)
 
 
@@ -336,7 +342,7 @@ def device_series(reader: ClusterReader, device: Device, every: float) -> tuple[
     run = device.labels.get("run_id", "")
     if source.metric.through is not None:
         labels.pop(source.metric.through.take, None)
-        labels |= dict.fromkeys(source.metric.through.on, run)
+        labels |= {label: run for label in source.metric.through.on if label not in labels}
     samples: list[Sample] = []
     upto = 0.0
     for seconds, value in device.values:
