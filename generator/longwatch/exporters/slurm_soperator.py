@@ -50,7 +50,13 @@ EXPORTER = Exporter(
                 name="slurm_node_job",
                 type="info",
                 labels={**_RUN, "node": Label(label="node_name")},
-                through=Through(metric="slurm_job_info", on=("job_id",), take="job_name"),
+                # The nodes of an ended job are listed for a while; only a running one stands on them.
+                through=Through(
+                    metric="slurm_job_info",
+                    on=("cluster", "job_id"),
+                    take="job_name",
+                    matchers={"job_state": "RUNNING"},
+                ),
                 source=_SOURCE,
             ),
         ),

@@ -17,7 +17,7 @@ def run(fleet: Fleet) -> tuple[Diagnostic, ...]:
         Diagnostic(
             code="unprotected",
             severity=Severity.NOTE,
-            message=f"{plan.name} goes without {left_out.alert}: it {left_out.reason}",
+            message=f"{plan.name} goes without {left_out.alert}: {left_out.reason}",
             why="what this alert would see goes unseen here",
             help=left_out.remedy,
             origin=left_out.origin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from longwatch.catalogue.packs import PACKS
 from longwatch.catalogue.signals import SIGNALS
 from longwatch.ir import names
 from longwatch.ir.model import Alert, Record, Unprotected
@@ -30,14 +31,32 @@ def lower_alerts(
         for lowered in detector.lower(reader, setting):
             alerts.append(_alert(subject, setting, lowered, organisation))
             records |= {(record.name, str(sorted(record.labels.items()))): record for record in lowered.records}
-    return tuple(alerts), tuple(records.values()), tuple(unprotected)
+    return tuple(alerts), tuple(records.values()), (*unprotected, *_unused(subject))
+
+
+def _unused(subject: Subject) -> tuple[Unprotected, ...]:
+    """Alerts of the packs that the subject does without."""
+    scope = "family" if isinstance(subject, Family) else "cluster"
+    has = {setting.name for setting in subject.settings}
+    return tuple(
+        Unprotected(
+            alert=alert.name,
+            reason=f"pack {pack.name} is not used",
+            remedy=f"add {pack.name} to the packs, or leave it out with open eyes",
+            origin=subject.origin.at("alerts", "packs"),
+        )
+        for pack in PACKS.values()
+        if pack.scope == scope
+        for alert in pack.alerts
+        if alert.name not in has
+    )
 
 
 def _left_out(subject: Subject, setting: AlertSetting, missing: str) -> Unprotected:
     used = ", ".join(subject.document.exporters) if hasattr(subject, "document") else ""
     return Unprotected(
         alert=setting.name,
-        reason=f"needs {missing}; {used} does not give it" if missing in SIGNALS else f"needs {missing}",
+        reason=f"it needs {missing}; {used} does not give it" if missing in SIGNALS else f"it needs {missing}",
         remedy="add an exporter that provides it, or leave the pack out with open eyes",
         origin=setting.origin,
     )

@@ -163,7 +163,7 @@ def _state(scope: str, unprotected: Sequence[Unprotected]) -> tuple[Panel, ...]:
 def _unprotected_text(unprotected: Sequence[Unprotected]) -> str:
     if not unprotected:
         return "Everything that the policy's packs bring is watched."
-    return "\n".join(f"- **{item.alert}** {item.reason}" for item in unprotected)
+    return "\n".join(f"- **{item.alert}**: {item.reason}" for item in unprotected)
 
 
 def _annotations(scope: str) -> tuple[tuple[str, str], ...]:

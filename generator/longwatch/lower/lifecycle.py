@@ -67,7 +67,11 @@ def _attempt_signal(reader: FamilyReader, back: str = "") -> str:
     if expected == "scheduler" and reader.has("job_running"):
         return _scheduler(reader, "job_running", "{}" + back)
     if expected == "phase" and reader.has("phase"):
-        return f"max by ({reader.by}) ({reader.raw('phase', '{}' + back)}) == {reader.family.phases['initialising']:g}"
+        first = reader.family.phases["initialising"]
+        # The lowest phase of a window also shows a start that no evaluation saw.
+        lowest = first == min(reader.family.phases.values())
+        wrap = f"min_over_time({{}}[{reader.change_window:g}s]{back})" if lowest else "{}" + back
+        return f"min by ({reader.by}) ({reader.raw('phase', wrap)}) == {first:g}"
     return reader.per_run(reader.first(HEARTBEATS), "{}" + back)
 
 

@@ -47,7 +47,9 @@ def joined(inner: str, source: Source) -> str:
     if via is None:
         return inner
     on = ", ".join(via.on)
-    return f"{inner} * on ({on}) group_left ({via.take}) max by ({on}, {via.take}) ({via.metric})"
+    wanted = matchers({}, tuple(f"{key}=~{names.quote(value)}" for key, value in via.matchers.items()))
+    known = f"topk by ({on}) (1, max by ({on}, {via.take}) ({via.metric}{{{wanted}}}))"
+    return f"{inner} * on ({on}) group_left ({via.take}) {known}"
 
 
 def scaled(expr: str, scale: float) -> str:

@@ -27,6 +27,8 @@ class Through(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     metric: MetricName
     on: tuple[LabelName, ...]
     take: LabelName
+    matchers: Mapping[LabelName, str] = {}
+    """Label → anchored RE2 that the info series must match, so that it is the only one of its `on`."""
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
