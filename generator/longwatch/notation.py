@@ -45,6 +45,8 @@ def compress(samples: Sequence[Sample], *, ended: bool = False) -> str:
 
     `ended`: the first gap after a sample becomes a staleness marker, as a scraped series gets one when it ends.
     """
+    if _is_level(samples):
+        return f"{number(cast('float', samples[0]))}x{len(samples) - 1}"
     out: list[str] = []
     for kind, same in groupby(samples, key=type):
         part = list(same)
@@ -63,6 +65,12 @@ def compress(samples: Sequence[Sample], *, ended: bool = False) -> str:
                 rest = list(some)
                 out += _runs(rest) if finite else map(_not_finite, rest)  # promtool repeats numbers only
     return " ".join(out)
+
+
+def _is_level(samples: Sequence[Sample]) -> bool:
+    """Most series of a test are one value throughout."""
+    first = samples[0] if len(samples) > 1 else None
+    return type(first) is float and samples.count(first) == len(samples) and math.isfinite(first)
 
 
 def _runs(values: list[float]) -> list[str]:

@@ -64,6 +64,14 @@ class RunSimulation:
         self.reader, self.history, self.name, self.every, self.scope = reader, history, name, every, scope
         self.variant = reader.family.variants[history.variant]
         self.publish = max(self.variant.publish_every, every)
+        self.identity = reader.identity
+        self.own = {**scope, reader.run_label: name, **history.labels}
+        self.enrolled = {
+            **reader.family.document.runs.select,
+            **self.variant.when,
+            **{key: value for key, value in history.labels.items() if key not in reader.identity},
+        }
+        """Labels of all training series beyond the identity."""
         self.roles = [role for role in roles if reader.has(role)]
         self.samples: dict[str, list[Sample]] = {role: [] for role in self.roles}
         self.sums: list[Sample] = []
@@ -107,6 +115,16 @@ class RunSimulation:
             return _Clock([steps] * ticks, [attempt] * ticks, [self.last_step] * ticks, [self.saved] * ticks)
         steps_list = self._steps(self.trained, ticks)
         attempts = steps_list if self.attempt == self.trained else self._steps(self.attempt, ticks)
+        last = self._last_steps(start, attempts)
+        saved = self._saves(act, start, ticks)
+        self.trained += self.every * ticks
+        self.attempt += self.every * ticks
+        return _Clock(steps_list, attempts, last, saved)
+
+    def _last_steps(self, start: float, attempts: Sequence[float]) -> list[float]:
+        """Time of the last published step, at each tick."""
+        if "last_step" not in self.samples:
+            return []
         last: list[float] = []
         before, index = self._published(self.attempt), 0
         for after, same in groupby(attempts):
@@ -114,10 +132,7 @@ class RunSimulation:
                 self.last_step, before = start + index * self.every, after
             last += [self.last_step] * (count := len(list(same)))
             index += count
-        saved = self._saves(act, start, ticks)
-        self.trained += self.every * ticks
-        self.attempt += self.every * ticks
-        return _Clock(steps_list, attempts, last, saved)
+        return last
 
     def _saves(self, act: Act, start: float, ticks: int) -> list[Sample]:
         """Time of the last checkpoint, at each tick."""
@@ -281,20 +296,18 @@ class RunSimulation:
 
     def _selector(self, role: str, metric: Metric, suffix: str, **more: str) -> str:
         source = self._source(role)
-        own = {**self.scope, self.reader.run_label: self.name, **self.history.labels}
-        labels: dict[str, str] = {}
-        if role not in SCHEDULER_ROLES:
-            labels |= self.reader.family.document.runs.select
-            labels |= {**self.variant.when, **_foreign(self.history.labels, self.reader)}
-        for ours in (*self.reader.identity, *(("node",) if role == "placement" else ())):
-            labels.setdefault(label_of(source, ours).label, own.get(ours, f"{ours}-1"))
-        labels |= matched(metric, labels)
+        labels = {} if role in SCHEDULER_ROLES else dict(self.enrolled)
+        for ours in (*self.identity, "node") if role == "placement" else self.identity:
+            labels.setdefault(label_of(source, ours).label, self.own.get(ours, f"{ours}-1"))
+        if metric.matchers:
+            labels |= matched(metric, labels)
         if metric.through is not None:
             labels.pop(metric.through.take, None)
-            labels |= {label: self.name for label in metric.through.on if label not in labels}
-        labels |= more | {
-            label_of(source, k).label: v for k, v in self.history.labels.items() if k in self.reader.identity
-        }
+            labels |= dict.fromkeys(metric.through.on, self.name)
+        labels |= more
+        for ours, value in self.history.labels.items():
+            if ours in self.identity:
+                labels[label_of(source, ours).label] = value
         return names.selector(metric.name + suffix, {key: value for key, value in labels.items() if value})
 
 
@@ -304,11 +317,6 @@ def _empty(values: str) -> bool:
 
 def _rounded(level: float) -> float:
     return round(level, 6) if abs(level) < 1e6 else float(round(level)) if math.isfinite(level) else level
-
-
-def _foreign(labels: Mapping[str, str], reader: FamilyReader) -> dict[str, str]:
-    """Labels of a history that are not the identity's."""
-    return {key: value for key, value in labels.items() if key not in reader.identity}
 
 
 def matched(metric: Metric, labels: Mapping[str, str]) -> dict[str, str]:
