@@ -199,9 +199,11 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         max(reader.family.publish_every, reader.family.rules),
     )
     warm = reader.family.document.lifecycle.warm_up.steps * reader.family.step_time
-    healthy = Act(phase="training", seconds=warm + 2 * window + 900)
+    healthy = Act(phase="training", seconds=reader.lasting(warm + 2 * window + 900))
     start = healthy.seconds
-    later = Act(phase="training", seconds=40 * publish + 2 * window + 1200)
+    later = Act(phase="training", seconds=reader.lasting(40 * publish + 2 * window + 1200))
+    ramp = reader.lasting(40 * publish)
+    warming = reader.lasting(warm)
 
     def worse(factor: float) -> float:
         return factor if higher else round(1 / factor, 6)
@@ -231,12 +233,12 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 History(
                     acts=(
                         healthy,
-                        Act(phase="training", seconds=40 * publish, ramps={role: worse(collapse)}),
+                        Act(phase="training", seconds=ramp, ramps={role: worse(collapse)}),
                         replace(later, factors={role: (worse(collapse),)}),
                     )
                 ),
             ),
-            fires=((start + 40 * publish + later.seconds, {}),),
+            fires=((start + ramp + later.seconds, {}),),
             quiet_until=start,
             companions=both,
             source=COLLAPSE.source,
@@ -276,8 +278,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             Proof(
                 key=f"{key}-warm-up",
                 title="half the speed during the batch warm-up",
-                runs=(History(acts=(Act(phase="training", seconds=warm, factors={role: (worse(0.5),)}), healthy)),),
-                quiet_until=warm + start,
+                runs=(History(acts=(Act(phase="training", seconds=warming, factors={role: (worse(0.5),)}), healthy)),),
+                quiet_until=warming + start,
             )
         )
     proofs += [

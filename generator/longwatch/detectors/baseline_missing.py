@@ -55,12 +55,13 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
     label = next(iter(reader.family.variants[0].when))
+    hour = reader.lasting(max(3600.0, 4 * reader.family.publish_every))
     return (
         Proof(
             key="run-of-no-variant",
             title="a run of a configuration that the policy does not know",
-            runs=(History(acts=(Act(phase="training", seconds=3600),), labels={label: "unheard-of"}),),
-            fires=((3600, {}),),
+            runs=(History(acts=(Act(phase="training", seconds=hour),), labels={label: "unheard-of"}),),
+            fires=((hour, {}),),
             quiet_until=540,
         ),
     )

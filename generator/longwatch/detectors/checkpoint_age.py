@@ -78,8 +78,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     checkpoints = reader.family.document.lifecycle.checkpoints
     assert checkpoints is not None
     every = float(checkpoints.every)
-    healthy = Act(phase="training", seconds=max(2 * every, 3600.0))
-    frozen = Act(phase="training", seconds=4 * every + 3600, factors={"checkpoint": (0.0,)})
+    healthy = Act(phase="training", seconds=reader.lasting(max(2 * every, 3600.0)))
+    frozen = Act(phase="training", seconds=reader.lasting(4 * every + 3600), factors={"checkpoint": (0.0,)})
     start = healthy.seconds
     return (
         Proof(

@@ -160,9 +160,9 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     role = parameters.signal
     window = max(reader.publications(parameters.publications), 30 * reader.family.step_time)
     warm = reader.family.document.lifecycle.warm_up.steps * reader.family.step_time
-    healthy = Act(phase="training", seconds=warm + 2 * window)
-    drift = Act(phase="training", seconds=3 * 3600.0, ramps={role: DIVERGENCE.factors[-1]})
-    stays = Act(phase="training", seconds=2 * window, factors={role: (DIVERGENCE.factors[-1],)})
+    healthy = Act(phase="training", seconds=reader.lasting(warm + 2 * window))
+    drift = Act(phase="training", seconds=reader.lasting(3 * 3600.0), ramps={role: DIVERGENCE.factors[-1]})
+    stays = Act(phase="training", seconds=reader.lasting(2 * window), factors={role: (DIVERGENCE.factors[-1],)})
     end = healthy.seconds + drift.seconds + stays.seconds
     return (
         Proof(
@@ -183,7 +183,9 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                         healthy,
                         Act(
                             phase="training",
-                            seconds=reader.holds(3) + 2 * max(reader.family.publish_every, reader.family.rules),
+                            seconds=reader.lasting(
+                                reader.holds(3) + 2 * max(reader.family.publish_every, reader.family.rules)
+                            ),
                             factors={role: (2.2,)},
                         ),
                         healthy,

@@ -53,24 +53,24 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    run = reader.run_label
+    run, hour = reader.run_label, reader.lasting(max(3600.0, 4 * reader.family.publish_every))
     return (
         Proof(
             key="run-without-identity",
             title="one run exports no run label beside a healthy one",
             runs=(
-                History(acts=(Act(phase="training", seconds=3600),)),
-                History(acts=(Act(phase="training", seconds=3600),), labels={run: ""}),
+                History(acts=(Act(phase="training", seconds=hour),)),
+                History(acts=(Act(phase="training", seconds=hour),), labels={run: ""}),
             ),
-            fires=((3600, {run: ""}),),
+            fires=((hour, {run: ""}),),
             quiet_until=240,
         ),
         *(
             Proof(
                 key=f"run-without-{label}".replace("_", "-"),
                 title=f"one run whose series lack {label}",
-                runs=(History(acts=(Act(phase="training", seconds=3600),), labels={label: ""}),),
-                fires=((3600, {label: "", run: ""}),),
+                runs=(History(acts=(Act(phase="training", seconds=hour),), labels={label: ""}),),
+                fires=((hour, {label: "", run: ""}),),
                 quiet_until=240,
                 # With a scheduler the job is seen, but none of its training series is.
                 companions=("TrainingStuckAtStart",),

@@ -48,13 +48,13 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    odd = "Test Run ü 1"
+    odd, hour = "Test Run ü 1", reader.lasting(max(3600.0, 4 * reader.family.publish_every))
     return (
         Proof(
             key="run-with-an-odd-name",
             title="a run that was started by hand",
-            runs=(History(acts=(Act(phase="training", seconds=3600),), labels={reader.run_label: odd}),),
-            fires=((3600, {reader.run_label: odd}),),
+            runs=(History(acts=(Act(phase="training", seconds=hour),), labels={reader.run_label: odd}),),
+            fires=((hour, {reader.run_label: odd}),),
             quiet_until=240,
         ),
     )

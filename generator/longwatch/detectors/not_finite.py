@@ -44,12 +44,14 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     assert isinstance(reader, FamilyReader)
     role = cast(Parameters, setting.parameters).signal
     title = SIGNALS[role].title
+    # A spike that this alert silences must not be due after it is over.
+    keep = max(1800.0, reader.holds(1) + 600)
     total = reader.raw(role, "sum_over_time({}" + f"[{promql_duration(_WINDOW)}])")
     left = f"count by ({reader.by}) ((({total}) != ({total})) or (abs({total}) == Inf))"
     return (
         Lowered(
             conditions=(Comparison(left=left, operator=">", right=0.0, unit="short"),),
-            keep_firing_for=1800.0,
+            keep_firing_for=keep,
             summary=f"{title.lower()} is not a finite number",
             seen=f'{title.lower()} is NaN or infinite on {{{{ printf "%.0f" $value }}}} series',
             expected=f"a finite {title.lower()} on every rank",
@@ -59,7 +61,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 Window(
                     name="window", value=promql_duration(_WINDOW), reason="so that a value before an exit is still seen"
                 ),
-                Window(name="keep firing", value="30m", reason="the process often exits within a minute"),
+                Window(
+                    name="keep firing",
+                    value=promql_duration(keep),
+                    reason="the process often exits within a minute; 30 minutes, and longer than a spike takes to fire",
+                ),
             ),
             panel_title=f"Series whose {title.lower()} is not finite",
             signals=(role,),
@@ -70,8 +76,9 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
     role = cast(Parameters, setting.parameters).signal
-    healthy = Act(phase="training", seconds=reader.publications(20))
-    start, step = healthy.seconds, 2 * reader.family.publish_every
+    healthy = Act(phase="training", seconds=reader.lasting(reader.publications(20)))
+    start, step = healthy.seconds, reader.lasting(2 * max(reader.family.publish_every, reader.family.rules))
+    exits = reader.lasting(1200)
     others = ("LossNotFinite", "GradNormNotFinite")
     nan = float("nan")
     return (
@@ -80,7 +87,7 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             title=f"{role} becomes NaN on one rank of several",
             runs=(History(acts=(healthy, Act(phase="training", seconds=step, factors={role: (nan,)}, one_rank=role))),),
             fires=((start + step, {}),),
-            quiet_until=start - 60,
+            quiet_until=start - reader.grid,
             companions=others,
             source="AlgoPerf Criteo, 2025-03-16: NaN from step 63 on",
         ),
@@ -91,14 +98,18 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 History(
                     acts=(
                         healthy,
-                        Act(phase="training", seconds=max(60.0, reader.family.rules), factors={role: (float("inf"),)}),
-                        Act(phase="gone", seconds=1200),
+                        Act(
+                            phase="training",
+                            seconds=reader.lasting(reader.family.rules),
+                            factors={role: (float("inf"),)},
+                        ),
+                        Act(phase="gone", seconds=exits),
                     )
                 ),
             ),
             fires=((start + 900, {}),),
-            quiet_until=start - 60,
-            companions=(*others, "RunVanished"),
+            quiet_until=start - reader.grid,
+            companions=(*others, "RunVanished", "RunNotRecovered"),
         ),
         Proof(
             key=f"{role}-large-but-finite".replace("_", "-"),

@@ -65,24 +65,29 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    healthy = Act(phase="training", seconds=reader.publications(20))
+    healthy = Act(phase="training", seconds=reader.lasting(reader.publications(20)))
+    written = cast(Parameters, setting.parameters).after
+    budget = float(written if written is not None else reader.family.document.lifecycle.restarts.budget)
+    dead = reader.lasting(max(3 * 3600.0, 2 * budget))
+    # The requeue that schedulers need, or less where the policy allows less.
+    queued = Act(phase="queued", seconds=reader.lasting(min(720.0, 0.6 * budget)))
     start = healthy.seconds
     return (
         Proof(
             key="death-without-return",
             title="dead, and nobody restarts it",
-            runs=(History(acts=(healthy, Act(phase="gone", seconds=3 * 3600.0))),),
+            runs=(History(acts=(healthy, Act(phase="gone", seconds=dead))),),
             # The later instant proves that no recovery is announced once look-back and carry have passed.
-            fires=((start + 2400.0, {}), (start + 3 * 3600.0, {})),
-            quiet_until=start + 1200,
+            fires=((start + budget + 900.0, {}), (start + dead, {})),
+            quiet_until=start + queued.seconds,
             companions=("RunVanished",),
             source="OPT-175B: 35 manual restarts in two months",
         ),
         Proof(
             key="requeue-within-budget",
-            title="back after 12 minutes",
-            runs=(History(acts=(healthy, Act(phase="queued", seconds=720), healthy)),),
-            quiet_until=2 * start + 720,
+            title="back within the budget",
+            runs=(History(acts=(healthy, queued, healthy)),),
+            quiet_until=2 * start + queued.seconds,
             companions=("RunVanished",),
         ),
     )

@@ -94,7 +94,8 @@ def _series(reader: FamilyReader, role: str) -> str:
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
     after = after_of(reader, setting)
-    healthy = Act(phase="training", seconds=after + 600)
+    healthy = Act(phase="training", seconds=reader.lasting(after + 600))
+    lost_for = reader.lasting(1800)
     progress = reader.first(PROGRESS_ROLES)
     lost = [
         role
@@ -105,8 +106,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Proof(
             key=f"{role}-not-exported".replace("_", "-"),
             title=f"the exporter stops exporting {role}",
-            runs=(History(acts=(healthy, Act(phase="training", seconds=1800, drops=(role,)))),),
-            fires=((healthy.seconds + 1800, {"signal": role}),),
+            runs=(History(acts=(healthy, Act(phase="training", seconds=lost_for, drops=(role,)))),),
+            fires=((healthy.seconds + lost_for, {"signal": role}),),
             quiet_until=healthy.seconds,
             source="a field that is not exported: rules load and never fire",
         )

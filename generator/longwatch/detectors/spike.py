@@ -96,19 +96,23 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     role = cast(Parameters, setting.parameters).signal
     window = window_of(reader, setting)
     warm = reader.family.document.lifecycle.warm_up.steps * reader.family.step_time
-    healthy = Act(phase="training", seconds=warm + window + reader.publications(10))
+    healthy = Act(phase="training", seconds=reader.lasting(warm + window + reader.publications(10)))
     start, publish = healthy.seconds, max(reader.family.publish_every, reader.family.rules)
     replay = GRAD_NORM_EXPLOSION if role == "grad_norm" else LOSS_SPIKE
-    spike = Act(phase="training", seconds=len(replay.factors) * publish, factors={role: replay.factors})
-    early = Act(phase="training", seconds=10 * publish)
+    spike = Act(phase="training", seconds=reader.lasting(len(replay.factors) * publish), factors={role: replay.factors})
+    early = Act(phase="training", seconds=reader.lasting(10 * publish))
+    nudge = Act(phase="training", seconds=reader.lasting(3 * publish), factors={role: (1.2,)})
     key = role.replace("_", "-")
-    peak = replay.factors.index(max(replay.factors)) + 1
+    peak = replay.factors.index(max(replay.factors)) * publish
+    written = setting.parameters.for_
+    hold = reader.lasting(float(written) if written is not None else reader.holds(1))
+    hold += reader.grid if publish % reader.grid else 0.0  # the publication itself shows at the next sample only
     return (
         Proof(
             key=f"{key}-spike",
             title=f"{role} spikes as in {replay.source}",
             runs=(History(acts=(healthy, spike, early)),),
-            fires=((start + (peak + 0.9) * publish, {}),),
+            fires=((start + peak + hold, {}),),
             quiet_until=start,
             companions=("LossSpike", "LossDiverging"),
             source=replay.source,
@@ -122,8 +126,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
         Proof(
             key=f"{key}-noise",
             title=f"{role} 20 % up for three publications",
-            runs=(History(acts=(healthy, Act(phase="training", seconds=3 * publish, factors={role: (1.2,)}), early)),),
-            quiet_until=start + 13 * publish,
+            runs=(History(acts=(healthy, nudge, early)),),
+            quiet_until=start + nudge.seconds + early.seconds,
         ),
     )
 

@@ -125,16 +125,26 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    healthy = Act(phase="training", seconds=reader.publications(20))
-    evaluation = Act(phase="evaluating", seconds=1200)
+    healthy = Act(phase="training", seconds=reader.lasting(reader.publications(20)))
+    limits = pause_limits(reader)
+    # The benign pauses are the usual ones, or shorter where the policy allows less.
+    evaluation = Act(
+        phase="evaluating",
+        seconds=reader.lasting(min(1200.0, 0.7 * limits.get("evaluating", longest_limit(reader, setting)))),
+    )
+    saving = Act(
+        phase="saving", seconds=reader.lasting(min(120.0, 0.7 * limits.get("saving", longest_limit(reader, setting))))
+    )
     start = healthy.seconds
     longest = longest_limit(reader, setting)
+    hung = reader.lasting(2 * 3600.0 + longest)
+    endless = reader.lasting(max(3 * 3600.0, longest + 3600.0))
     return (
         Proof(
             key="hang",
             title="every rank waits, the process lives",
-            runs=(History(acts=(healthy, Act(phase="hung", seconds=2 * 3600.0 + longest))),),
-            fires=((start + 2 * 3600.0 + longest, {}),),
+            runs=(History(acts=(healthy, Act(phase="hung", seconds=hung))),),
+            fires=((start + hung, {}),),
             quiet_until=start + 600,
             companions=("CheckpointTooOld",),
             source="ByteRobust: 9.9 % of incidents are hangs without an error line",
@@ -143,22 +153,22 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             key="evaluation-of-20-minutes",
             title="a healthy evaluation of 20 minutes",
             runs=(History(acts=(healthy, evaluation, healthy)),),
-            quiet_until=2 * start + 1200,
+            quiet_until=2 * start + evaluation.seconds,
         ),
         Proof(
             key="evaluation-hangs-for-3-hours",
             title="an evaluation that never ends",
-            runs=(History(acts=(healthy, Act(phase="evaluating", seconds=3 * 3600.0))),),
-            fires=((start + 3 * 3600.0, {}),),
-            quiet_until=start + 1200,
+            runs=(History(acts=(healthy, Act(phase="evaluating", seconds=endless))),),
+            fires=((start + endless, {}),),
+            quiet_until=start + evaluation.seconds,
             companions=("CheckpointTooOld",),
             source="BLOOM, 2022-04-30: hung for at least 3 hours in evaluation",
         ),
         Proof(
             key="checkpoint-pause",
             title="a save that pauses training",
-            runs=(History(acts=(healthy, Act(phase="saving", seconds=120), healthy)),),
-            quiet_until=2 * start + 120,
+            runs=(History(acts=(healthy, saving, healthy)),),
+            quiet_until=2 * start + saving.seconds,
         ),
     )
 

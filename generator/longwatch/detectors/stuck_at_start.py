@@ -52,7 +52,8 @@ def needs(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> str:
 def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Lowered, ...]:
     assert isinstance(reader, FamilyReader)
     started, progress = reader.recorded(names.ATTEMPT_START), reader.recorded(names.PROGRESS)
-    limit = limit_of(reader, setting)
+    # The first step shows one publication after it was made.
+    limit = limit_of(reader, setting) + reader.family.publish_every
     return (
         Lowered(
             conditions=(Comparison(left=f"time() - {started}", operator=">", right=limit, unit="s"),),
@@ -76,7 +77,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
                 Window(
                     name="limit",
                     value=promql_duration(limit),
-                    reason="lifecycle.pauses.initialising.limit, else 45 minutes",
+                    reason="lifecycle.pauses.initialising.limit, else 45 minutes; plus one publication",
                 ),
             ),
             panel_title="Time since the start without a step",
@@ -87,20 +88,24 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
+    limit = limit_of(reader, setting)
+    stuck = reader.lasting(max(3 * 3600.0, limit + reader.family.publish_every + 3600.0))
+    slow = Act(phase="initialising", seconds=reader.lasting(min(1200.0, 0.7 * limit)))
+    training = Act(phase="training", seconds=reader.lasting(max(3600.0, 4 * reader.family.publish_every)))
     return (
         Proof(
             key="stuck-start",
             title="one node never joins the rendezvous",
-            runs=(History(acts=(Act(phase="initialising", seconds=3 * 3600.0),)),),
-            fires=((3 * 3600.0, {}),),
-            quiet_until=900,
+            runs=(History(acts=(Act(phase="initialising", seconds=stuck),)),),
+            fires=((stuck, {}),),
+            quiet_until=min(900.0, limit),
             source="Marin's contract allows 45 minutes",
         ),
         Proof(
             key="slow-start",
             title="a cold image pull and worker start of 20 minutes",
-            runs=(History(acts=(Act(phase="initialising", seconds=1200), Act(phase="training", seconds=3600))),),
-            quiet_until=4800,
+            runs=(History(acts=(slow, training)),),
+            quiet_until=slow.seconds + training.seconds,
             source="a GKE demonstration: 721 s of worker start, 450 s of image pull",
         ),
     )

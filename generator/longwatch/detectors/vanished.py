@@ -67,15 +67,16 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    healthy = Act(phase="training", seconds=reader.publications(20))
+    healthy = Act(phase="training", seconds=reader.lasting(reader.publications(20)))
     start = healthy.seconds
-    finished = Act(phase="finished", seconds=3600)
+    finished = Act(phase="finished", seconds=reader.lasting(3600))
+    gone, queued = reader.lasting(3600), reader.lasting(720)
     proofs = [
         Proof(
             key="crash",
             title="the process dies and its target goes",
-            runs=(History(acts=(healthy, Act(phase="gone", seconds=3600.0))),),
-            fires=((start + 900, {}), (start + 3600.0, {})),
+            runs=(History(acts=(healthy, Act(phase="gone", seconds=gone))),),
+            fires=((start + 900, {}), (start + gone, {})),
             quiet_until=start + 240,
             companions=("RunNotRecovered",),
             source="most explicit crashes; a stall rule goes silent here",
@@ -84,12 +85,12 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             key="normal-finish",
             title="the run ends as planned",
             runs=(History(acts=(healthy, finished)),),
-            quiet_until=start + 3600,
+            quiet_until=start + finished.seconds,
         ),
         Proof(
             key="requeue",
             title="back after 12 minutes in the queue",
-            runs=(History(acts=(healthy, Act(phase="queued", seconds=720), healthy)),),
+            runs=(History(acts=(healthy, Act(phase="queued", seconds=queued), healthy)),),
             fires=((start + 660, {}),),
             quiet_until=start + 240,
         ),
@@ -99,8 +100,8 @@ def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             Proof(
                 key="finish-before-the-next-scrape",
                 title="the process exits before its own sign of the end is scraped",
-                runs=(History(acts=(healthy, Act(phase="finished", seconds=3600, finish_seen=False))),),
-                quiet_until=start + 3600,
+                runs=(History(acts=(healthy, Act(phase="finished", seconds=finished.seconds, finish_seen=False))),),
+                quiet_until=start + finished.seconds,
             )
         )
     return tuple(proofs)

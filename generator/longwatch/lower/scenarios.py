@@ -15,15 +15,12 @@ from longwatch.policy.document import PolicyScenario
 from longwatch.policy.model import AlertSetting, Subject
 
 _LONGEST_GRID = 240.0
-"""Seconds; beyond Prometheus' five minutes of look-back a recorded series would blink."""
+"""Seconds; for tests of half a day."""
 
 
 def grid(reader: FamilyReader | ClusterReader) -> float:
-    """Seconds between samples of a test: one publication where that is coarser than the rules, else one evaluation."""
-    if isinstance(reader, ClusterReader):
-        return reader.cluster.rules
-    publish = reader.family.publish_every
-    return publish if reader.family.rules < publish <= _LONGEST_GRID else reader.family.rules
+    """Seconds between samples of a test."""
+    return reader.cluster.rules if isinstance(reader, ClusterReader) else reader.grid
 
 
 def lower_scenarios(

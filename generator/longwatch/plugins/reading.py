@@ -172,6 +172,19 @@ class FamilyReader(msgspec.Struct, frozen=True):
         rules = self.family.rules
         return float(max(1, int(-(-count * self.family.publish_every // rules))) * rules)
 
+    @property
+    def grid(self) -> float:
+        """Seconds between samples of a test: one publication where that is coarser than the rules, else one evaluation.
+
+        Beyond Prometheus' five minutes of look-back a recorded series would blink.
+        """
+        publish, rules = self.family.publish_every, self.family.rules
+        return publish if rules < publish <= 240 else rules
+
+    def lasting(self, seconds: float) -> float:
+        """`seconds` in whole samples of a test, at least one."""
+        return float(max(1, int(-(-seconds // self.grid))) * self.grid)
+
     # guards -----------------------------------------------------------------------------------------------------------
 
     def active(self) -> Guard:
