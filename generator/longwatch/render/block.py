@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 _PRINTABLE = "\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd"
@@ -70,6 +71,7 @@ def _sequence(out: list[str], sequence: Iterable[Any], pad: str, head: str, quot
             out.append(f"{lead}{_other(value)}\n")
 
 
+@lru_cache(maxsize=1024)
 def _key(key: object, quoted: Quoted) -> str:
     if type(key) is not str or len(key) > _LONGEST_KEY or "\n" in key:
         raise _Rare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -53,6 +54,11 @@ def must_be_quoted(text: str) -> bool:
     """Whether a reader could take it for anything but text."""
     if text[:1].isalpha():
         return text.lower() in _MISREAD_WORDS
+    return _is_misread(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_misread(text: str) -> bool:
     return bool(_MISREAD.fullmatch(text)) or _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT
 
 
