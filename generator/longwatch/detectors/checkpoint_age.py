@@ -50,6 +50,9 @@ def needs(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> str:
 def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Lowered, ...]:
     assert isinstance(reader, FamilyReader)
     limit = limit_of(reader, setting)
+    checkpoints = reader.family.document.lifecycle.checkpoints
+    assert checkpoints is not None
+    every = float(checkpoints.every)
     saved = f"(max by ({reader.by}) ({reader.raw('checkpoint')}) > 0)"
     age = f"(time() - {saved}) or on ({reader.by}) (time() - {reader.recorded(names.FIRST_STEP)})"
     return (
@@ -59,7 +62,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
             for_=300.0,
             summary="has no recent checkpoint",
             seen="the last good checkpoint is {{ $value | humanizeDuration }} old",
-            expected=f"a checkpoint every {promql_duration(limit)} at least",
+            expected=f"one every {promql_duration(every)}; {promql_duration(limit)} is too old",
             absence="a missing timestamp counts as never saved; a run that is gone is RunVanished's",
             nan="a NaN timestamp counts as never saved",
             windows=(

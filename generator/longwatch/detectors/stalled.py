@@ -67,8 +67,11 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     age = f"time() - {reader.recorded(names.PROGRESS)}"
     hold = reader.holds(max(1.0, 300 / reader.family.publish_every))
     if reader.has("phase"):
-        limits = {"training": training_limit(reader, setting), **pause_limits(reader)}
         phases = reader.family.phases
+        usual = training_limit(reader, setting)
+        # A pause whose limit the policy does not give may last no longer than training may be silent.
+        unsaid = {phase: usual for phase in ("training", "saving", "evaluating") if phase in phases}
+        limits = {**unsaid, **pause_limits(reader)}
         limit_expr = " or ".join(
             f"(max by ({reader.by}) ({reader.raw('phase')}) == {phases[phase]:g}) * 0 + {limit:g}"
             for phase, limit in limits.items()

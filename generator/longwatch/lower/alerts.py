@@ -57,7 +57,9 @@ def _left_out(subject: Subject, setting: AlertSetting, missing: str) -> Unprotec
     return Unprotected(
         alert=setting.name,
         reason=f"it needs {missing}; {used} does not give it" if missing in SIGNALS else f"it needs {missing}",
-        remedy="add an exporter that provides it, or leave the pack out with open eyes",
+        remedy="add an exporter that provides it, or leave the pack out with open eyes"
+        if missing in SIGNALS
+        else "give the policy what it needs, or leave the pack out with open eyes",
         origin=setting.origin,
     )
 
@@ -72,7 +74,7 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
     summary = f"{about}: {parameters.summary or lowered.summary}"
     causes = parameters.causes or ()
     lines = [
-        f"{about} of {subject.title}.",
+        *([f"{about} of {subject.title}."] if set(identity) - {"cluster"} else []),
         f"Seen: {lowered.seen}.",
         f"Expected: {lowered.expected}.",
     ]

@@ -87,7 +87,7 @@ def family_dashboard(
             (label, f"{names.SEEN}{{{', '.join((scope.split(', ')[0], *chosen[:index]))}}}")
             for index, label in enumerate(reader.identity)
         ),
-        panels=(*overview, *_alert_panels(alerts), *signals, nodes, logs),
+        panels=(*overview, *_alert_panels(alerts, reader.identity, f"{names.SEEN}{{{scope}}}"), *signals, nodes, logs),
         annotations=_annotations(scope),
     )
 
@@ -119,7 +119,7 @@ def cluster_dashboard(
         description=f"Compiled by Longwatch from {cluster.file}. Every threshold is the policy's.",
         tags=("longwatch", "cluster", cluster.name, cluster.owner),
         variables=nodes,
-        panels=(*overview, *_alert_panels(alerts), logs),
+        panels=(*overview, *_alert_panels(alerts, (), ""), logs),
         annotations=_annotations(scope),
     )
 
@@ -150,7 +150,7 @@ def _state(scope: str, unprotected: Sequence[Unprotected]) -> tuple[Panel, ...]:
         Panel(
             key="unprotected",
             title="What is not watched",
-            description="Alerts that were left out because no exporter provides what they need.",
+            description="Alerts that were left out, and what they would need.",
             unit="short",
             queries=(),
             row="Overview",
@@ -173,16 +173,20 @@ def _annotations(scope: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _alert_panels(alerts: Sequence[Alert]) -> tuple[Panel, ...]:
-    """A panel for each alert name; the several rules of SignalMissing share one."""
+def _alert_panels(alerts: Sequence[Alert], run: tuple[str, ...], chosen: str) -> tuple[Panel, ...]:
+    """A panel for each alert name; the several rules of SignalMissing share one. `chosen`: the runs picked above."""
     by_name: dict[str, list[Alert]] = {}
     for alert in alerts:
         by_name.setdefault(alert.name, []).append(alert)
-    return tuple(_alert_panel(name, group) for name, group in by_name.items())
+    return tuple(_alert_panel(name, group, run, chosen) for name, group in by_name.items())
 
 
-def _alert_panel(name: str, group: Sequence[Alert]) -> Panel:
+def _alert_panel(name: str, group: Sequence[Alert], run: tuple[str, ...], chosen: str) -> Panel:
     first = group[0]
+
+    def shown(expr: str) -> str:
+        return f"({expr}) and on ({', '.join(run)}) {chosen}" if run and first.identity == run else expr
+
     label = " ".join(f"{{{{{key}}}}}" for key in first.identity if key != "cluster") or "{{cluster}}"
     queries: list[Query] = []
     lines: list[Line] = []
@@ -194,9 +198,9 @@ def _alert_panel(name: str, group: Sequence[Alert]) -> Panel:
                 if len(alert.conditions) > 1 and not isinstance(condition.right, str)
                 else ""
             )
-            queries.append(Query(expr=condition.left, legend=f"{label}{suffix}{which}"))
+            queries.append(Query(expr=shown(condition.left), legend=f"{label}{suffix}{which}"))
             if isinstance(condition.right, str):
-                queries.append(Query(expr=condition.right, legend=f"limit {label}", dashed=True))
+                queries.append(Query(expr=shown(condition.right), legend=f"limit {label}", dashed=True))
             elif index == 0 and len(alert.conditions) == 1 and not lines:
                 lines.append(
                     Line(

@@ -104,7 +104,7 @@ class RunSimulation:
             values += (
                 self._samples(role, act, ticks, clock) if deviates else self._alive(act, [self._flat(role)] * ticks)
             )
-        if "step_time" in self.samples:
+        if "step_time" in self.samples and self._source("step_time").metric.type == "histogram":
             self.sums += self._sums(act, ticks, clock)
         self.tick += ticks
 
@@ -190,7 +190,7 @@ class RunSimulation:
         if role in ("samples", "tokens"):
             origin = math.floor(self._x0(role))
             return [origin + steps for steps in clock.steps]
-        if role in ("steps_done", "step_time"):
+        if role == "steps_done" or (role == "step_time" and self._source(role).metric.type == "histogram"):
             return list(clock.attempt)
         if role == "last_step":
             return list(clock.last_step)

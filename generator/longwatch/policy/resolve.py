@@ -60,6 +60,17 @@ def resolve(
         raise Trouble((_two_organisations(organisations),) if organisations else ())
     file, organisation = organisations[0]
     own = {d.profile.name: d.profile for _, d in documents if isinstance(d, ExporterDocument)}
+    shadows = [
+        Diagnostic(
+            code="duplicate-name",
+            message=f'the exporter profile "{d.profile.name}" has the name of one that Longwatch brings',
+            why="families that name it would silently read other metrics than its manual says",
+            help="give it another name, and use that in the families",
+            origin=Origin(file=where, path=("profile", "name")),
+        )
+        for where, d in documents
+        if isinstance(d, ExporterDocument) and d.profile.name in profiles
+    ]
     work = _Resolver(
         Organisation(document=organisation, file=file, origin=Origin(file=file)), {**profiles, **own}, parameters
     )
@@ -71,7 +82,7 @@ def resolve(
         clusters=tuple(sorted(clusters, key=lambda c: c.name)),
     )
     # A fault of the organisation shows in each family that inherits it.
-    return policy, tuple(dict.fromkeys(work.problems))
+    return policy, tuple(dict.fromkeys((*shadows, *work.problems)))
 
 
 def _two_organisations(found: Sequence[tuple[str, OrganisationDocument]]) -> Diagnostic:

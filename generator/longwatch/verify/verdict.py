@@ -26,6 +26,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
             code="scenario-failed",
             message=f"scenario {self.scenario} failed: {self.message}",
             why="the compiled alert does not do what its policy promises",
+            help="`longwatch explain` shows the limit that it reads and why; the limit, a spread or a pause is off",
             origin=self.origin,
         )
 
