@@ -12,7 +12,7 @@ import msgspec
 
 from longwatch.catalogue.packs import PACKS, PackAlert
 from longwatch.catalogue.signals import SIGNALS
-from longwatch.diagnostics import Diagnostic, Origin, Trouble
+from longwatch.diagnostics import Diagnostic, Origin, Severity, Trouble
 from longwatch.policy.document import (
     AlertParameters,
     Alerts,
@@ -63,9 +63,10 @@ def resolve(
     shadows = [
         Diagnostic(
             code="duplicate-name",
-            message=f'the exporter profile "{d.profile.name}" has the name of one that Longwatch brings',
-            why="families that name it would silently read other metrics than its manual says",
-            help="give it another name, and use that in the families",
+            severity=Severity.WARNING,
+            message=f'the exporter profile "{d.profile.name}" stands in for the one that Longwatch brings',
+            why="families that name it read other metrics than its manual says",
+            help="where that is not meant, give it another name and use that in the families",
             origin=Origin(file=where, path=("profile", "name")),
         )
         for where, d in documents
