@@ -91,7 +91,11 @@ def _messages(plans: tuple[Plan, ...]) -> dict[str, object]:
             for label in dict.fromkeys((*alert.identity, *(taken for join in alert.joins for taken in join.take))):
                 expr = f'label_replace({expr}, "{label}", "some-{label}", "", "")'
             rules.append(
-                {"alert": f"message_{plan.name.replace('-', '_')}_{number}_{alert.name}", "expr": expr, "annotations": texts(alert)}
+                {
+                    "alert": f"message_{plan.name.replace('-', '_')}_{number}_{alert.name}",
+                    "expr": expr,
+                    "annotations": texts(alert),
+                }
             )
     return {"groups": [{"name": "messages", "interval": "1s", "rules": rules}]}
 

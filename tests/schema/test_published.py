@@ -56,9 +56,7 @@ def test_it_accepts_healthy_policies(name: str) -> None:
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_it_agrees_with_the_types_on_every_odd_value_in_every_place(name: str) -> None:
-    disagreements = [
-        path for path, mutant in mutants(HEALTHY[name]) if ACCEPTS(mutant) != accepted_by_types(mutant)
-    ]
+    disagreements = [path for path, mutant in mutants(HEALTHY[name]) if ACCEPTS(mutant) != accepted_by_types(mutant)]
     assert disagreements == []
 
 
