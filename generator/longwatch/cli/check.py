@@ -8,7 +8,7 @@ from longwatch.cli import options
 from longwatch.cli.ending import code
 from longwatch.cli.sources import sources, tell
 from longwatch.cli.terminal import Terminal
-from longwatch.compiler import examine
+from longwatch.compiler import examine, outline_subject
 from longwatch.report.table import count
 
 
@@ -26,7 +26,7 @@ def command(directory: str, form: str, colour: bool | None) -> int:
     """
     terminal = Terminal.of(colour)
     read = sources(directory)
-    found = read.shown(examine(read.front)[1])
+    found = read.shown(examine(read.front, outline_subject)[1])
     tell(found, form, terminal)
     policy = read.front.policy
     if form == "text" and policy is not None and not code(found):

@@ -23,8 +23,8 @@ from longwatch.plugins.reading import ClusterReader, FamilyReader
 from longwatch.policy.model import Cluster, Family, Organisation
 
 
-def lower_family(organisation: Organisation, family: Family) -> Plan:
-    """Everything compiled from one family."""
+def lower_family(organisation: Organisation, family: Family, *, proofs: bool = True) -> Plan:
+    """Everything compiled from one family; without `proofs`, no scenario is simulated."""
     reader = FamilyReader(family)
     alerts, extra, unprotected = lower_alerts(family, reader, organisation.document)
     roles = tuple(dict.fromkeys(r for a in alerts for r in a.signals if _recorded(r)))
@@ -45,7 +45,7 @@ def lower_family(organisation: Organisation, family: Family) -> Plan:
         records=records,
         alerts=alerts,
         dashboard=dashboard,
-        scenarios=lower_scenarios(family, reader, alerts),
+        scenarios=lower_scenarios(family, reader, alerts) if proofs else (),
         inhibitions=_inhibitions(alerts, family.identity),
         unprotected=unprotected,
         manuals=_manuals(alerts),
@@ -64,8 +64,8 @@ def _recorded(role: str) -> bool:
     return SIGNALS[role].per == "run" and (SIGNALS[role].kind == "level" or role in ("samples", "tokens", "step"))
 
 
-def lower_cluster(organisation: Organisation, cluster: Cluster) -> Plan:
-    """Everything compiled from one cluster."""
+def lower_cluster(organisation: Organisation, cluster: Cluster, *, proofs: bool = True) -> Plan:
+    """Everything compiled from one cluster; without `proofs`, no scenario is simulated."""
     reader = ClusterReader(cluster)
     alerts, extra, unprotected = lower_alerts(cluster, reader, organisation.document)
     dashboard = cluster_dashboard(cluster, reader, alerts, unprotected)
@@ -83,7 +83,7 @@ def lower_cluster(organisation: Organisation, cluster: Cluster) -> Plan:
         records=records,
         alerts=alerts,
         dashboard=dashboard,
-        scenarios=lower_scenarios(cluster, reader, alerts),
+        scenarios=lower_scenarios(cluster, reader, alerts) if proofs else (),
         inhibitions=(),
         unprotected=unprotected,
         manuals=_manuals(alerts),
