@@ -16,6 +16,7 @@ _BYTES = {
 DURATION_PATTERN = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h|d|w))+$"
 PERCENT_PATTERN = r"^-?[0-9]+(\.[0-9]+)?%$"
 BYTES_PATTERN = r"^[0-9]+(\.[0-9]+)?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$"
+_LONGEST = 1000 * 365 * 86400.0
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d|w)")
 
 
@@ -44,7 +45,10 @@ def parse_duration(text: str) -> Duration:
     """Seconds in `text`. Raises ValueError on anything that is not a duration."""
     if not re.match(DURATION_PATTERN, text):
         raise ValueError(f"{text!r} is not a duration")
-    return Duration(sum(float(n) * _SECONDS[u] for n, u in _PART.findall(text)))
+    seconds = sum(float(n) * _SECONDS[u] for n, u in _PART.findall(text))
+    if seconds > _LONGEST:
+        raise ValueError(f"{text!r} is longer than a thousand years")
+    return Duration(seconds)
 
 
 def parse_threshold(raw: str | float) -> Threshold:

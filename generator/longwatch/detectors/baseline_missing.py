@@ -54,7 +54,10 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
 
 def prove(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[Proof, ...]:
     assert isinstance(reader, FamilyReader)
-    label = next(iter(reader.family.variants[0].when))
+    selects = reader.family.document.runs.select
+    label = next((label for label in reader.family.variants[0].when if label not in selects), "")
+    if not label:
+        return ()
     hour = reader.lasting(max(3600.0, 4 * reader.family.publish_every))
     return (
         Proof(

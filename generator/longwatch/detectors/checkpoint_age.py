@@ -53,7 +53,7 @@ def lower(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> tuple[
     checkpoints = reader.family.document.lifecycle.checkpoints
     assert checkpoints is not None
     every = float(checkpoints.every)
-    saved = f"(max by ({reader.by}) ({reader.raw('checkpoint')}) > 0)"
+    saved = f"({reader.per_run('checkpoint', scaled=True)} > 0)"
     age = f"(time() - {saved}) or on ({reader.by}) (time() - {reader.recorded(names.FIRST_STEP)})"
     return (
         Lowered(

@@ -77,6 +77,8 @@ def needs(reader: FamilyReader | ClusterReader, setting: AlertSetting) -> str:
     found = curves(reader, role)
     if not found:
         return f"a committed curve of {role} (variants: baselines: {role}: curve)"
+    if len({(curve.x, curve.interpolate) for _, curve in found}) > 1:
+        return f"one x and one interpolation for all curves of {role}"
     lost = [c.x for _, c in found if not reader.has(c.x) or c.x not in reader.family.survives_restart]
     return f"{lost[0]} as a signal that survives restarts" if lost else ""
 

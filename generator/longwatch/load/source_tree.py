@@ -61,7 +61,7 @@ def _walk(directory: Path, root: Path, problems: list[Diagnostic]) -> Iterator[P
                 continue
             if leads_to_directory:
                 continue  # its files are found where they are; following it could go round in circles
-        if entry.is_dir():
+        if path.is_dir():
             yield from _walk(path, root, problems)
         elif is_policy:
             yield path

@@ -74,9 +74,9 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
     summary = f"{about}: {parameters.summary or lowered.summary}"
     causes = parameters.causes or ()
     lines = [
-        *([f"{about} of {subject.title}."] if set(identity) - {"cluster"} else []),
+        *([f"{about} of {_literal(subject.title)}."] if set(identity) - {"cluster"} else []),
         f"Seen: {lowered.seen}.",
-        f"Expected: {lowered.expected}.",
+        f"Expected: {_literal(lowered.expected)}.",
     ]
     if any("run_owner" in join.take for join in lowered.joins):
         lines.append(
@@ -86,8 +86,8 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
         lines.append(f"Likely causes: {'; '.join(causes)}.")
     if team is not None:
         next_team = organisation.teams.get(team.escalation or "")
-        escalation = f"; unanswered: {next_team.title} ({next_team.contact})" if next_team else ""
-        lines.append(f"Owner: {team.title} ({team.contact}){escalation}.")
+        escalation = f"; unanswered: {_literal(next_team.title)} ({_literal(next_team.contact)})" if next_team else ""
+        lines.append(f"Owner: {_literal(team.title)} ({_literal(team.contact)}){escalation}.")
     kind = "families" if isinstance(subject, Family) else "clusters"
     links = organisation.links
     uid = names.uid(kind, subject.name)
@@ -113,8 +113,11 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
         remediation=parameters.remediation or "",
         causes=causes,
         links=(
-            ("runbook_url", parameters.runbook or f"{links.runbooks.rstrip('/')}/{names.kebab(setting.name)}"),
-            ("dashboard_url", f"{links.grafana.rstrip('/')}/d/{uid}?viewPanel=@panel@{variables}"),
+            (
+                "runbook_url",
+                parameters.runbook or f"{_literal(links.runbooks.rstrip('/'))}/{names.kebab(setting.name)}",
+            ),
+            ("dashboard_url", f"{_literal(links.grafana.rstrip('/'))}/d/{uid}?viewPanel=@panel@{variables}"),
         ),
         absence=lowered.absence,
         nan=lowered.nan,
@@ -127,6 +130,11 @@ def _alert(subject: Subject, setting: AlertSetting, lowered: Lowered, organisati
         signals=lowered.signals,
         origin=setting.origin,
     )
+
+
+def _literal(text: str) -> str:
+    """What people wrote, for a template that must not read it."""
+    return text.replace("{{", '{{"{{"}}')
 
 
 def _subject_text(identity: tuple[str, ...], subject: Subject) -> str:

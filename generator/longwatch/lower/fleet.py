@@ -100,7 +100,9 @@ def _placement(reader: ClusterReader) -> tuple[Record, ...]:
     """One run per node, one family per run: two of them would make every join fail, so the first stands for both."""
     if not reader.has("placement"):
         return ()
-    run = f"topk by (cluster, node) (1, ({reader.per_subject('placement')} > bool 0) == 1)"
+    # A pod object outlives its job; a run that is over stands nowhere.
+    stands = f"({reader.per_subject('placement')} > bool 0) == 1 unless on (cluster, run_id) {names.OVER}"
+    run = f"topk by (cluster, node) (1, {stands})"
     info = f"topk by (cluster, run_id) (1, max by (cluster, run_id, model_family, run_owner) ({names.RUN_INFO}))"
     return (
         Record(

@@ -11,6 +11,7 @@ from longwatch.ir import names
 from longwatch.ir.model import Record
 from longwatch.plugins.reading import HEARTBEATS, PROGRESS_ROLES, FamilyReader
 from longwatch.policy.document import Finish
+from longwatch.units import promql_duration
 
 _CARRY = "1h"
 """How long a record survives without being evaluated."""
@@ -61,24 +62,37 @@ def _scheduler(reader: FamilyReader, role: str, wrap: str = "{}") -> str:
     return f"max by ({reader.by}) ({reader.raw(role, wrap)} > 0)"
 
 
-def _attempt_signal(reader: FamilyReader, back: str = "") -> str:
+_AWAY = 300.0
+"""Seconds for which the sign must have been away before it means a new attempt; a failed scrape is shorter."""
+
+
+def _attempt_signal(reader: FamilyReader) -> str:
     """Series that exist from the beginning of an attempt."""
+    return _attempt_sign(reader, "{}", f"[{promql_duration(reader.change_window)}]")
+
+
+def _attempt_before(reader: FamilyReader) -> str:
+    """The same sign at any time of the five minutes before."""
+    span = f"[{promql_duration(_AWAY)}] offset {promql_duration(reader.change_window)}"
+    return _attempt_sign(reader, "max_over_time({}" + span + ")", span)
+
+
+def _attempt_sign(reader: FamilyReader, wrap: str, span: str) -> str:
     expected = reader.family.document.lifecycle.expected
     if expected == "scheduler" and reader.has("job_running"):
-        return _scheduler(reader, "job_running", "{}" + back)
+        return _scheduler(reader, "job_running", wrap)
     if expected == "phase" and reader.has("phase"):
         first = reader.family.phases["initialising"]
         # The lowest phase of a window also shows a start that no evaluation saw.
         lowest = first == min(reader.family.phases.values())
-        wrap = f"min_over_time({{}}[{reader.change_window:g}s]{back})" if lowest else "{}" + back
-        return f"min by ({reader.by}) ({reader.raw('phase', wrap)}) == {first:g}"
-    return reader.per_run(reader.first(HEARTBEATS), "{}" + back)
+        phase = reader.raw("phase", "min_over_time({}" + span + ")" if lowest else wrap)
+        return f"min by ({reader.by}) ({phase}) == {first:g}"
+    return reader.per_run(reader.first(HEARTBEATS), wrap)
 
 
 def _attempt_start(reader: FamilyReader) -> Record:
     window = reader.change_window
-    back = f" offset {window:g}s"
-    signal, before = _attempt_signal(reader), _attempt_signal(reader, back)
+    signal, before = _attempt_signal(reader), _attempt_before(reader)
     mine = carried(reader, names.ATTEMPT_START)
     return Record(
         name=names.ATTEMPT_START,
@@ -89,17 +103,19 @@ def _attempt_start(reader: FamilyReader) -> Record:
 
 
 def _kept(reader: FamilyReader, mine: str) -> str:
-    return f"({mine} > time() - {reader.family.document.lifecycle.forget_after:g})"
+    """Kept for as long as the run is remembered, however old the record itself is."""
+    seen = f"{carried(reader, names.SEEN)} > time() - {reader.family.document.lifecycle.forget_after:g}"
+    return f"({mine} and on ({reader.by}) ({seen}))"
 
 
 def _progress(reader: FamilyReader) -> Record:
     role = reader.first(PROGRESS_ROLES)
     mine = _kept(reader, carried(reader, names.PROGRESS))
     if role == "last_step":
-        now = f"(clamp_max({reader.per_run('last_step')}, time()) > 0)"
+        now = f"(clamp_max({reader.per_run('last_step', scaled=True)}, time()) > 0)"
         reason = "the exporter's own time of the last step; a clock that is ahead counts as now"
     else:
-        moved = reader.raw(role, "changes({}" + f"[{reader.change_window:g}s])")
+        moved = reader.raw(role, "changes({}" + f"[{promql_duration(reader.change_window)}])")
         now = f"((max by ({reader.by}) ({moved}) > 0) * 0 + time())"
         reason = f"the last time that {role} was seen to change"
     return Record(name=names.PROGRESS, expr=f"{now} or on ({reader.by}) {mine}", reason=reason)
@@ -132,7 +148,8 @@ def _seen(reader: FamilyReader) -> Record:
         stepped = f"{reader.recorded(names.ATTEMPT_STEP)} >= on ({reader.by}) {reader.recorded(names.ATTEMPT_START)}"
         running = f"max by ({reader.by}) (timestamp(({reader.raw('job_running')}) > 0))"
         parts.append(f"({running} unless on ({reader.by}) ({stepped}))")
-    parts.append(_kept(reader, carried(reader, names.SEEN)))
+    forget = reader.family.document.lifecycle.forget_after
+    parts.append(f"({carried(reader, names.SEEN)} > time() - {forget:g})")
     return Record(
         name=names.SEEN,
         expr=f" or on ({reader.by}) ".join(parts),
@@ -143,14 +160,18 @@ def _seen(reader: FamilyReader) -> Record:
 def _finished(reader: FamilyReader) -> Record | None:
     signs = []
     # A process may exit right after its one scrape with the sign, before any rule is evaluated.
-    wrap = "last_over_time({}" + f"[{reader.change_window:g}s])"
+    wrap = "last_over_time({}" + f"[{promql_duration(reader.change_window)}])"
     for source in reader.family.document.lifecycle.finished:
         if isinstance(source, Finish):
-            signs.append(f"({reader.per_run('step', wrap)} >= {source.step.at_least:g})")
+            signs.append(f"({reader.per_run('step', wrap, scaled=True)} >= {source.step.at_least:g})")
         elif source == "phase":
             signs.append(f"({reader.per_run('phase', wrap)} == {reader.family.phases['finished']:g})")
         else:
-            signs.append(f"({_scheduler(reader, 'job_finished')})")
+            running = (
+                f" unless on ({reader.by}) {_scheduler(reader, 'job_running')}" if reader.has("job_running") else ""
+            )
+            # An ended job of the same name says nothing while another one runs.
+            signs.append(f"({_scheduler(reader, 'job_finished')}{running})")
     if not signs:
         return None
     return Record(
@@ -205,9 +226,7 @@ def level_records(reader: FamilyReader, roles: tuple[str, ...]) -> tuple[Record,
         if operation == "mean":
             expr = reader.histogram_mean(role, reader.publications(4))
         else:
-            scale = reader.family.readings[role].sources[0].metric.scale
-            expr = reader.per_run(role, "{}", operation)
-            expr = expr if scale == 1 else f"{expr} * {scale:.12g}"
+            expr = reader.per_run(role, "{}", operation, scaled=True)
         records.append(
             Record(name=names.level(role, operation), expr=expr, reason=f"{reader.signal(role).title} of a run")
         )

@@ -14,6 +14,9 @@ from longwatch.plugins.reading import HEARTBEATS, PROGRESS_ROLES, ClusterReader,
 from longwatch.policy.document import PolicyScenario
 from longwatch.policy.model import AlertSetting, Subject
 
+_MOST_SAMPLES = 8000
+"""promtool's engine loads at most 10,000 samples for one query; a longer proof could not be played."""
+
 _LONGEST_GRID = 240.0
 """Seconds; for tests of half a day."""
 
@@ -33,13 +36,21 @@ def lower_scenarios(
         if setting.name not in compiled:
             continue
         for proof in detectors()[setting.detector].prove(reader, setting):
-            made = _scenario(reader, setting, proof, compiled[setting.name], roles)
-            scenarios[made.key] = made
+            if _length(proof) <= _MOST_SAMPLES * grid(reader):
+                made = _scenario(reader, setting, proof, compiled[setting.name], roles)
+                scenarios[made.key] = made
     if isinstance(reader, FamilyReader):
         for index, written in enumerate(reader.family.scenarios):
             made = _written(reader, index, written, compiled, roles)
             scenarios[made.key] = made
     return tuple(scenarios.values())
+
+
+def _length(proof: Proof) -> float:
+    """Seconds."""
+    runs = (sum(act.seconds for act in history.acts) for history in proof.runs)
+    devices = (sum(seconds for seconds, _ in device.values) for device in proof.devices)
+    return max((*runs, *devices))
 
 
 def simulated_roles(reader: FamilyReader, alerts: Sequence[Alert]) -> tuple[str, ...]:
@@ -85,11 +96,12 @@ def _scenario(
         subject = {**scope, reader.run_label: proof.runs[0].labels.get(reader.run_label, run_name(reader, 0))}
     else:
         for device in proof.devices:
-            series += device_series(reader, device, every)
+            series += device_series(reader, device, every) if reader.has(device.role) else ()
         end = max(sum(seconds for seconds, _ in device.values) for device in proof.devices)
         subject = {"cluster": reader.cluster.document.select.get("cluster", reader.cluster.name)}
+    placed = isinstance(reader, FamilyReader) or reader.has("placement")
     firing = tuple(
-        Firing(alert=alert.name, at=_tick(min(at, end - every), every), labels=(_present({**subject, **more}),))
+        Firing(alert=alert.name, at=_tick(min(at, end - every), every), labels=(_present({**subject, **more}, placed),))
         for at, more in proof.fires
     )
     quiet = _tick(proof.quiet_until, every)
@@ -123,8 +135,9 @@ def own_scope(reader: FamilyReader | ClusterReader, key: str) -> dict[str, str]:
     return {label: key for label in reader.identity[:-1] if label not in selects}
 
 
-def _present(labels: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in labels.items() if value}
+def _present(labels: Mapping[str, str], placed: bool) -> dict[str, str]:
+    """Without empty labels, and without a run where nothing tells which run stands on a node."""
+    return {key: value for key, value in labels.items() if value and (placed or key != "run_id")}
 
 
 def _tick(seconds: float, every: float) -> float:

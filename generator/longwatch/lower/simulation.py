@@ -141,7 +141,7 @@ class RunSimulation:
             return [self.saved] * ticks
         saved: list[Sample] = []
         for index in range(ticks):
-            if (self.trained + self.every * (index + 1)) % float(checkpoints.every) < self.every:
+            if (self.trained + self.every * (index + 1)) % (float(checkpoints.every) or math.inf) < self.every:
                 self.saved = start + index * self.every
             saved.append(self.saved)
         return saved
@@ -175,7 +175,7 @@ class RunSimulation:
         if act.phase == "initialising":
             # A gauge that was never set reads 0; other exporters show nothing before the first step.
             return [0.0 if self.reader.family.document.lifecycle.expected == "run-info" else None] * ticks
-        return self._alive(act, self._values(role, act, ticks, clock))
+        return self._alive(act, self._scaled(role, self._values(role, act, ticks, clock)))
 
     def _phase(self, act: Act) -> float:
         known = self.reader.family.phases
@@ -198,9 +198,14 @@ class RunSimulation:
             return list(clock.saved)
         if role in ("run_start", "nonfinite_steps"):
             return [0.0] * ticks
+        return list(self._levels(role, act, ticks))
+
+    def _scaled(self, role: str, values: list[Sample]) -> list[Sample]:
+        """In the exporter's own unit; counters of steps have none."""
         scale = self._source(role).metric.scale
-        levels = self._levels(role, act, ticks)
-        return [level / scale for level in levels] if scale != 1 else list(levels)
+        if scale == 1 or role == "steps_done" or self._source(role).metric.type == "histogram":
+            return values
+        return [value / scale if isinstance(value, float) else value for value in values]
 
     def _levels(self, role: str, act: Act, ticks: int) -> list[float]:
         """In the base unit."""

@@ -52,7 +52,7 @@ def joined(inner: str, source: Source) -> str:
     return f"{inner} * on ({on}) group_left ({via.take}) {known}"
 
 
-def scaled(expr: str, scale: float) -> str:
+def in_base_unit(expr: str, scale: float) -> str:
     return expr if scale == 1 else f"{expr} * {scale:.12g}"
 
 
@@ -95,6 +95,7 @@ class FamilyReader(msgspec.Struct, frozen=True):
         selects: Mapping[str, str] = {}
         if role in SCHEDULER_ROLES:
             pattern = self.family.document.runs.name_pattern
+            extra += [f'{label_of(source, own).label}!=""' for own in self.identity[:-1]]
             if metric.through is None:
                 extra.append(f"{run}=~{names.quote(pattern)}" if pattern else f'{run}!=""')
         else:
@@ -106,22 +107,32 @@ class FamilyReader(msgspec.Struct, frozen=True):
         return f"{metric.name}{suffix}{{{matchers(selects, tuple(extra))}}}"
 
     def raw(
-        self, role: str, wrap: str = "{}", *, lacking: str = "", suffix: str = "", more: Mapping[str, str] = {}
+        self,
+        role: str,
+        wrap: str = "{}",
+        *,
+        lacking: str = "",
+        suffix: str = "",
+        more: Mapping[str, str] = {},
+        scaled: bool = False,
     ) -> str:
         """The raw series of `role`, still per rank, with our label names.
 
         `wrap` goes round each selector, e.g. `timestamp({})`; `more` are further labels that a series must have;
-        `lacking` names a label of the identity that it must not have (all are required otherwise).
+        `lacking` names a label of the identity that it must not have (all are required otherwise); `scaled`: base unit.
         """
         parts = []
         for source in self.family.readings[role].sources:
             inner = joined(wrap.replace("{}", self._selector(role, source, lacking, suffix, more)), source)
-            parts.append(renamed(inner, source, (*self.identity, *(("node",) if role == "placement" else ()))))
+            named = renamed(inner, source, (*self.identity, *(("node",) if role == "placement" else ())))
+            parts.append(in_base_unit(named, source.metric.scale) if scaled else named)
         return " or ".join(parts)
 
-    def per_run(self, role: str, wrap: str = "{}", aggregation: str = "max", *, suffix: str = "") -> str:
-        """`role` aggregated to one series per run, in the signal's base unit (unless wrapped)."""
-        return f"{aggregation} by ({self.by}) ({self.raw(role, wrap, suffix=suffix)})"
+    def per_run(
+        self, role: str, wrap: str = "{}", aggregation: str = "max", *, suffix: str = "", scaled: bool = False
+    ) -> str:
+        """`role` aggregated to one series per run; `scaled`: each exporter's in the base unit."""
+        return f"{aggregation} by ({self.by}) ({self.raw(role, wrap, suffix=suffix, scaled=scaled)})"
 
     def operation(self, role: str) -> str:
         """How a role is recorded per run: mean for histograms, max where higher is worse, else avg."""
@@ -144,7 +155,7 @@ class FamilyReader(msgspec.Struct, frozen=True):
         wrap = "rate({}" + f"[{promql_duration(window)}])"
         scale = self.family.readings[role].sources[0].metric.scale
         above, below = (self.per_run(role, wrap, "sum", suffix=suffix) for suffix in ("_sum", "_count"))
-        return scaled(f"{above} / ({below} > 0)", scale)
+        return in_base_unit(f"{above} / ({below} > 0)", scale)
 
     # windows, in seconds ------------------------------------------------------------------------------------------
 
@@ -269,5 +280,5 @@ class ClusterReader(msgspec.Struct, frozen=True):
             extra = tuple(f"{key}=~{names.quote(value)}" for key, value in metric.matchers.items())
             selects = {} if role in SCHEDULER_ROLES else self.cluster.document.select
             inner = joined(wrap.replace("{}", f"{metric.name}{{{matchers(selects, extra)}}}"), source)
-            parts.append(scaled(renamed(inner, source, labels), metric.scale))
+            parts.append(in_base_unit(renamed(inner, source, labels), metric.scale))
         return f"{aggregation} by ({', '.join(labels)}) ({' or '.join(parts)})"
