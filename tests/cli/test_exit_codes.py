@@ -52,6 +52,7 @@ def test_1_without_policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lon
     [
         ("biuld", 'did you mean "build"?'),
         ("build --famly gpt", "--family"),
+        ("build --out ''", "name a directory"),
         ("build --family gtp", 'did you mean "gpt"?'),
         ("test --family gtp", 'did you mean "gpt"?'),
         ("test --alert LossSpik", 'did you mean "LossSpike"?'),

@@ -36,6 +36,8 @@ def command(directory: str, out: str, check: bool, family: str | None, form: str
     Nothing is written when a policy is in error, and the output is never left half written. What did not change since
     the last build is taken from .longwatch/ beside the output; delete it whenever you like. --check does not use it.
     """
+    if not out.strip():
+        raise click.BadParameter("name a directory", param_hint="--out")
     terminal = Terminal.of(colour)
     read = sources(directory)
     chosen = read.subject(family, "--family").name if family and read.front.ok else None
