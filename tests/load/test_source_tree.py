@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,11 +113,31 @@ def test_a_pipe_is_not_waited_for(here: Path) -> None:
     assert codes("policies") == [("unreadable", "policies/b.yaml")]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_without_permission_is_unreadable(here: Path) -> None:
+@pytest.fixture
+def as_nobody(here: Path) -> Iterator[None]:
+    """Root reads everything, so it steps down for the length of the test."""
+    for folder in (here, here / "policies"):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    yield
+    if root:
+        os.seteuid(0)
+
+
+def test_a_file_without_permission_is_unreadable(here: Path, request: pytest.FixtureRequest) -> None:
     write("policies/a.yaml")
     Path("policies/a.yaml").chmod(0)
+    request.getfixturevalue("as_nobody")
     assert codes("policies") == [("unreadable", "policies/a.yaml")]
+
+
+def test_a_link_to_itself_is_unreadable(here: Path) -> None:
+    write("policies/a.yaml")
+    Path("policies/self.yaml").symlink_to("self.yaml")
+    assert codes("policies") == [("unreadable", "policies/self.yaml")]
 
 
 def test_a_directory_with_the_name_of_a_policy_is_searched(here: Path) -> None:

@@ -68,3 +68,37 @@ def test_rules_may_be_evaluated_every_15_s_and_a_title_may_hold_braces(tools: To
 
 def test_a_cluster_without_placement_still_proves_its_codes(tools: Toolbox) -> None:
     assert failures([organisation(), ("bare.yaml", CLUSTER.encode())], tools) == []
+
+
+MILLISECONDS = """\
+apiVersion: longwatch/v1
+kind: Exporter
+profile:
+  name: in_milliseconds
+  title: A trainer that tells its times in milliseconds
+  metrics:
+    last_step: [{name: own_last_step_ms, type: gauge, unit: ms, scale: 0.001, source: a trainer of a test}]
+    loss: [{name: own_loss, type: gauge, source: a trainer of a test}]
+    step: [{name: own_step, type: gauge, source: a trainer of a test}]
+    step_time: [{name: own_step_ms, type: gauge, unit: ms, scale: 0.001, source: a trainer of a test}]
+  survives_restart: [step]
+"""
+
+
+def test_times_in_milliseconds_are_watched_in_seconds(tools: Toolbox) -> None:
+    variant = "step_time: 60s, " + MEAN.replace("VALUE", "60")
+    text = FAMILY.replace("EXPORTERS", "in_milliseconds").replace("LIFECYCLE", STEPS).replace("PACE", variant)
+    files = [organisation(), ("own.yaml", MILLISECONDS.encode()), ("odd.yaml", text.encode())]
+    [rules] = [a.text for a in compiled(files).artifacts if a.target == "prometheus"]
+    assert 'own_last_step_ms{job="odd", cluster!="", run_id!=""} * 0.001), time())' in rules
+    assert failures(files, tools) == []
+
+
+def test_two_exporters_of_one_role_each_keep_their_unit() -> None:
+    variant = "step_time: 60s, baselines: {mfu: {value: 0.4}}"
+    text = FAMILY.replace("EXPORTERS", "canonical, prime_rl").replace("LIFECYCLE", PHASES).replace("PACE", variant)
+    [rules] = [
+        a.text for a in compiled([organisation(), ("odd.yaml", text.encode())]).artifacts if a.target == "prometheus"
+    ]
+    labels = '{job="odd", cluster!="", run_id!=""}'
+    assert f"avg by (cluster, run_id) (train_mfu_ratio{labels} or trainer_mfu_percent{labels} * 0.01)" in rules
